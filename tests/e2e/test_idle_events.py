@@ -467,8 +467,13 @@ async def passes(api: Api, main: Program, lines: list[int], env: dict[str, str])
 
 
 ASKED = """
+    class Noted(list):
+        def __getitem__(self, number):
+            self.append(number)
+            return number
+
     def loop(count):
-        seen = []
+        seen = Noted()
         for number in range(count):
             number += 0  # @here
         return seen
@@ -483,21 +488,23 @@ ASKED = """
 """
 
 
-async def test_a_condition_is_asked_once_a_pass(api: Api, program: Write) -> None:
-    """Also where the answers of many passes were no: then it is asked without the debugger."""
+@pytest.mark.parametrize("number", ["seen.append(number) or number", "seen[number]"])
+async def test_a_condition_is_asked_once_a_pass(api: Api, program: Write, number: str) -> None:
+    """Also where the answers of many passes were no: then it is asked without the debugger, and where it
+    calls nothing, as a function."""
     asked = program(ASKED)
     session = await api.session()
-    condition = "seen.append(number) or number in (30, 31, 60)"
+    condition = f"{number} in (30, 31, 60)"
     placed = await session.breakpoint(asked.text, asked.line("here"), condition=condition)
     at = await session.launch(asked.text)
-    for number in (30, 31, 60):
+    for stop in (30, 31, 60):
         assert (at["stop_reason"], at["current_location"]["line"]) == (
             "breakpoint",
             asked.line("here"),
         )
         seen = await session.evaluate("seen == list(range(number + 1)), number")
-        assert seen["result"] == f"(True, {number})"
-        at = await session.resume(wait=30 if number != 60 else 0)
+        assert seen["result"] == f"(True, {stop})"
+        at = await session.resume(wait=30 if stop != 60 else 0)
     again = await session.breakpoint(asked.text, asked.line("again"), condition="count < 0")
     for condition in ("count % 1000", "count % 1000 == 7"):
         at = await session.post("/pause", wait=30)
@@ -510,6 +517,23 @@ async def test_a_condition_is_asked_once_a_pass(api: Api, program: Write) -> Non
         await session.resume(wait=0)
     listed = (await session.get("/breakpoints"))["breakpoints"]
     assert {one["id"]: one["hit_count"] for one in listed}[placed["id"]] == 3
+    await session.delete()
+
+
+async def test_a_condition_that_raises_after_many_passes_is_not_asked_again(
+    api: Api, program: Write
+) -> None:
+    asked = program(ASKED)
+    session = await api.session()
+    condition = "0 / (seen[number] - 50)"
+    placed = await session.breakpoint(asked.text, asked.line("here"), condition=condition)
+    at = await session.launch(asked.text)
+    assert (at["stop_reason"], at["current_location"]["line"]) == ("breakpoint", asked.line("here"))
+    assert "its condition raised ZeroDivisionError" in await session.printed("console")
+    seen = await session.evaluate("seen == list(range(number + 1)), number")
+    assert seen["result"] == "(True, 50)"
+    listed = (await session.get("/breakpoints"))["breakpoints"]
+    assert {one["id"]: one["hit_count"] for one in listed} == {placed["id"]: 1}
     await session.delete()
 
 

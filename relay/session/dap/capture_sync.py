@@ -7,7 +7,7 @@ a program that dies takes no more than that along. Knows no table: see `captures
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -41,7 +41,14 @@ def take_captures(debuggee: Debuggee, body: Mapping[str, Any]) -> None:
             continue
         log = log_of(session, breakpoint)
         if log.mark == body["mark"]:
-            log.take(debuggee.outer_id(0), body["rows"], debuggee.outer_id)
+            log.take(debuggee.outer_id(0), _rows(body["columns"]), debuggee.outer_id)
+
+
+def _rows(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """As a log takes them; the third column has times in whole microseconds."""
+    numbers, threads, times, *values = columns
+    seconds = [time / 1e6 for time in times]
+    return list(zip(numbers, threads, seconds, *values, strict=True))
 
 
 async def fetch_rest(debuggee: Debuggee) -> None:

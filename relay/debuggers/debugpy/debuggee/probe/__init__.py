@@ -80,6 +80,7 @@ PARTS = (
     "stops/own_stops",
     "stops/arrivals",
     "stops/resumes",
+    "stops/asked_expressions",
     "stops/captures",
     "frames/statement_visits",
     "stops/breakpoints",

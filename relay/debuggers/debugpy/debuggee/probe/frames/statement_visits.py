@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import ast
 import dis
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.expected import source_tree
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
 
+_HAS_TRAPS = sys.version_info[:2] == (3, 11)
 _MOST_VISITS = 1000
 _last_visits: dict[tuple[str, int], tuple[Any, int]] = {}
 """By breakpoint and frame, or one that was where this one is now: the code, and the instruction at
@@ -35,8 +38,9 @@ def comes_back(name: str, frame: Any, line: int) -> bool:
 
     A later pass begins further up in the code, or has gone through the head of a loop.
     """
-    code = frame.f_code
-    now = inserted_in(code).get(frame.f_lasti, frame.f_lasti)
+    code, now = frame.f_code, frame.f_lasti
+    if _HAS_TRAPS:
+        now = inserted_in(code).get(now, now)
     before, at = _last_visits.get((name, id(frame)), (None, 0))
     if len(_last_visits) > _MOST_VISITS:
         _last_visits.clear()
@@ -47,10 +51,8 @@ def comes_back(name: str, frame: Any, line: int) -> bool:
     if known is None or known[0] is not code:
         if len(_visited_ways) > _MOST_WAYS:
             _visited_ways.clear()
-        known = _visited_ways[id(code), at, now] = (
-            code,
-            _is_one_statement(code, at, now, line),
-        )
+        is_one = attempt(_is_one_statement, code, at, now, line, default=False)
+        known = _visited_ways[id(code), at, now] = code, is_one
     return known[1]
 
 

@@ -15,6 +15,7 @@ once, and moves none; and looking once a request is enough.
 
 from __future__ import annotations
 
+import ast
 import functools
 import itertools
 import operator
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.stops.asked_expressions import AskedExpression
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import (
         captures_by_name,
         captures_here,
@@ -150,19 +152,15 @@ def write_log(info: Any) -> None:
         py_db.writer.add_command(text)
 
 
-def stops_at(breakpoint: Any, frame: Any) -> bool:
+def stops_at(breakpoint: Any, frame: Any, ask: Callable[[Any], Any] | None = None) -> bool:
     """Whether a breakpoint of a line stops the program, or is a log point whose text is to be written;
-    if not, what it records is done."""
+    if not, what it records is done. ask: gives what the condition is worth, if that is known."""
     named = names_in_condition(breakpoint.condition)
     name = named[1]
     goes_on = breakpoint.is_logpoint or name in captures_by_name
-    if (
-        goes_on
-        and name is not None
-        and attempt(comes_back, name, frame, breakpoint.line, default=False)
-    ):
+    if goes_on and name is not None and comes_back(name, frame, breakpoint.line):
         return False
-    number = breakpoint_holds(breakpoint, named, frame)
+    number = breakpoint_holds(breakpoint, named, frame, ask)
     if not number:
         return False
     if breakpoint.is_logpoint:
@@ -229,11 +227,16 @@ def _set_breakpoints(set_breakpoints: Any, processor: Any, py_db: Any, request: 
             changed(removed=all(waiting))
 
 
-def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], frame: Any) -> int:
+def breakpoint_holds(
+    breakpoint: Any,
+    named: tuple[str | None, str | None],
+    frame: Any,
+    ask: Callable[[Any], Any] | None = None,
+) -> int:
     """Which hit of it this is, from 1; 0 if its conditions do not hold. Whatever the program's
     objects raise is a reason to stop.
 
-    named: its condition, and the relay's name for it.
+    named: its condition, and the relay's name for it. ask: as `stops_at` has it.
     """
     condition, name = named
     hit = 0
@@ -243,7 +246,7 @@ def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], fram
             hit = _count(name)
             if not test(_count_pass(breakpoint, name, frame), number):
                 return 0
-        if condition and not eval(_compiled(condition), frame.f_globals, frame.f_locals):
+        if condition and not (ask or asked_condition(condition).value_in)(frame):
             return 0
     except BaseException as error:
         if is_from_outside(error):
@@ -286,8 +289,11 @@ def _parsed(hit_condition: str) -> tuple[Callable[[int, int], bool], int, str | 
 
 
 @functools.lru_cache(maxsize=1000)
-def _compiled(condition: str) -> Any:
-    return compile(condition, "<condition>", "eval", 0, True)
+def asked_condition(condition: str) -> AskedExpression:
+    """Whether it holds, True or False. Raises what `compile` does."""
+    tree = ast.parse(condition.lstrip(" \t"), "<condition>", "eval")
+    tree.body = ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), tree.body))
+    return AskedExpression(ast.fix_missing_locations(tree), "<condition>")
 
 
 def _count_pass(breakpoint: Any, name: str | None, frame: Any) -> int:

@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import mangled
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.stops.asked_expressions import (
+        NOT_KNOWN,
+        AskedExpression,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import has_patched_conditions
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
@@ -52,26 +56,40 @@ _NUMBERS = (("decimal", "Decimal"), ("fractions", "Fraction"), ("numpy", "generi
 _INFINITY = float("inf")
 
 
+class _Column(NamedTuple):
+    """An expression, for the frames of one code."""
+
+    function: Any
+    """Of the frame; None where there is none."""
+    expression: AskedExpression
+    is_secret: bool
+    """Whether it names one."""
+
+
 class _Capture:
     """One breakpoint's expressions, and the rows that are not reported yet."""
 
     def __init__(self, name: str, mark: int, expressions: list[list[str]], reveal: bool) -> None:
         self.name, self.mark, self.reveal = name, mark, reveal
         self.expressions = expressions  # (as written, as it is evaluated)
-        self.columns: list[tuple[Any, bool]] | None = None
+        # By the code and the globals of the frames that they are for.
+        self.prepared: tuple[Any, Any, list[_Column]] = (None, None, [])
         self.runs_code = any("(" in source for source, _ in expressions)
         self.numbers = itertools.count()
         self.rows: Any = collections.deque()  # (characters of the texts in it, row)
         self.size = 0  # characters of texts in all rows, roughly: threads may change it at once
         self.complaints = 0  # of its condition, which may raise at each of a million hits
 
-    def prepare(self, frame: Any) -> list[tuple[Any, bool]]:
-        """(code, whether it names a secret) of each; private names are those of the frame's class."""
-        self.columns = [
-            (_expression_code(text, frame), not self.reveal and is_secret_expression(source))
+    def columns_for(self, frame: Any) -> list[_Column]:
+        """For frames of this one's code and globals; private names are those of its class."""
+        columns = [
+            _Column(expression.function_for(frame), expression, is_secret)
             for source, text in self.expressions
+            for expression in (_asked_expression(text, frame),)
+            for is_secret in (not self.reveal and is_secret_expression(source),)
         ]
-        return self.columns
+        self.prepared = frame.f_code, frame.f_globals, columns
+        return columns
 
     def add(self, row: list[Any], size: int) -> None:
         """A row with so many characters of texts: lost where there is no room for more texts."""
@@ -152,25 +170,32 @@ def complains_here(name: str | None) -> bool:
 
 
 def _record(capture: _Capture, frame: Any) -> None:
-    columns = capture.columns or capture.prepare(frame)
-    f_globals, f_locals, now = frame.f_globals, frame.f_locals, time.time()
-    row: list[Any] = [next(capture.numbers), _own_thread_id(), now]
+    code, space, columns = capture.prepared
+    if code is not frame.f_code or space is not frame.f_globals:
+        columns = capture.columns_for(frame)
+    now = time.time()
+    number = getattr(_capturing, "thread_id", None)
+    row: list[Any] = [next(capture.numbers), number or _own_thread_id(), now]
     size = 0
     if capture.reveal:
         reveal_in_call(True)
     try:
-        for code, secret in columns:
+        # Each call of a function counts here: loops come by.
+        for function, expression, is_secret in columns:
             try:
-                value = eval(code, f_globals, f_locals)
+                value = NOT_KNOWN if function is None else function(frame)
+                if value is NOT_KNOWN:
+                    value = expression.value_in(frame)
             except BaseException as error:
                 if is_from_outside(error):
                     raise
-                cell = _error_cell(error, secret)
+                cell = _error_cell(error, is_secret)
             else:
-                if _is_bare(value) and not secret:
+                is_bare = -(2**63) < value < 2**63 if type(value) is int else _is_bare(value)
+                if is_bare and not is_secret:
                     row.append(value)
                     continue
-                cell = _cell(value, secret)
+                cell = _cell(value, is_secret)
             row.append(cell)
             size += len(cell[1])
     finally:
@@ -194,25 +219,23 @@ def _is_bare(value: Any) -> bool:
     return value is None or kind is bool
 
 
-def _expression_code(text: str, frame: Any) -> Any:
+def _asked_expression(text: str, frame: Any) -> AskedExpression:
+    name = "<capture>"
     try:
-        tree = mangled(ast.parse(text.strip(), "<capture>", "eval"), text, frame)
-        return compile(tree, "<capture>", "eval", 0, True)
+        return AskedExpression(mangled(ast.parse(text.strip(), name, "eval"), text, frame), name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         # The relay has looked; but a debuggee may be asked by another.
         shown = f"SyntaxError({exception_line(error)!r})"
-        return compile(f"(_ for _ in ()).throw({shown})", "<capture>", "eval", 0, True)
+        return AskedExpression(ast.parse(f"(_ for _ in ()).throw({shown})", name, "eval"), name)
 
 
 def _own_thread_id() -> int:
-    """The number that DAP has for this thread."""
-    number = getattr(_capturing, "thread_id", None)
-    if number is None:
-        pydevd = sys.modules["pydevd"]
-        schema = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
-        thread = pydevd.get_current_thread_id(debugger_threading().current_thread())
-        number = _capturing.thread_id = schema._translate_id_to_dap(thread)
-    return int(number)
+    """The number that DAP has for this thread, from 1; kept as `_capturing.thread_id`."""
+    pydevd = sys.modules["pydevd"]
+    schema = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
+    thread = pydevd.get_current_thread_id(debugger_threading().current_thread())
+    number = _capturing.thread_id = int(schema._translate_id_to_dap(thread))
+    return number
 
 
 # A cell that is not a plain number, True, False or None is [type, text, number, flags]:
@@ -301,5 +324,12 @@ def _report_all(py_db: Any) -> int:
 
 
 def _send_rows(py_db: Any, capture: _Capture, rows: list[list[Any]]) -> None:
-    body = {"name": capture.name, "mark": capture.mark, "rows": rows}
+    # Column by column, and times as whole numbers: JSON takes a third of the time for that.
+    numbers, threads, times, *values = zip(*rows)  # noqa: B905  Python 3.8
+    whole = [int(seconds * 1e6) for seconds in times]
+    body = {
+        "name": capture.name,
+        "mark": capture.mark,
+        "columns": [numbers, threads, whole, *values],
+    }
     send_event(py_db, CAPTURES_EVENT, body)

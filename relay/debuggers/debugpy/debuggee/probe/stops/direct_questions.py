@@ -9,19 +9,32 @@ Log points are left to pydevd, which makes their text.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
+        asked_condition,
         hit_here,
+        names_in_condition,
         report_hits_soon,
         stops_at,
     )
+    from relay.debuggers.debugpy.debuggee.probe.stops.captures import captures_by_name
 
 
 _PASSES = 32  # of breakpoints that do not stop, before hits are looked at that were not announced
+
+
+class _DirectQuestion(NamedTuple):
+    """A breakpoint of a line, in one code."""
+
+    code: Any  # kept, so that its id is no other's
+    breakpoint: Any
+    name: str | None
+    ask: Any
+    """Its condition as a function of the frame, if it asks for nothing else."""
 
 
 class _Known:
@@ -31,8 +44,7 @@ class _Known:
 
     def __init__(self, epoch: Any, py_db: Any) -> None:
         self.epoch, self.py_db, self.mtime, self.passes = epoch, py_db, py_db.mtime, 0
-        # By id of the code and line; the code is kept, so that its id is no other's.
-        self.breakpoints: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self.breakpoints: dict[tuple[int, int], _DirectQuestion] = {}  # by id of the code, and line
 
 
 class _Questions(threading.local):
@@ -62,13 +74,40 @@ def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
     frame: Any = frame_at(2)
     while frame.f_code is not code:  # another callback may stand before that of lines
         frame = frame.f_back
-    if not stops_at(found[1], frame):
+    _, breakpoint, name, ask = found
+    if ask is None or ask.__globals__ is not frame.f_globals or name in captures_by_name:
+        stops = stops_at(breakpoint, frame)
+    else:
+        try:
+            holds = ask(frame)
+        except BaseException as error:  # noqa: BLE001  it is looked at there
+            stops = stops_at(breakpoint, frame, _RaisedByCondition(error))
+        else:
+            stops = holds and stops_at(
+                breakpoint, frame, _condition_held if holds is True else None
+            )
+    if not stops:
         known.passes += 1
         if not known.passes % _PASSES:
             report_hits_soon()
         return False
-    questions.answered = found[1]
+    questions.answered = breakpoint
     return True
+
+
+def _condition_held(frame: Any) -> bool:
+    """A condition that has been asked, and holds."""
+    return True
+
+
+class _RaisedByCondition:
+    """One that raised this."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __call__(self, frame: Any) -> Any:
+        raise self.error
 
 
 def question_of_pydevd(breakpoint: Any, frame: Any) -> bool:
@@ -118,4 +157,10 @@ def end_questions(code: Any, line: int, epoch: Any) -> None:
     known = questions.known
     if known is None or known.epoch is not epoch or known.mtime != py_db.mtime:
         known = questions.known = _Known(epoch, py_db)
-    known.breakpoints[id(code), line] = code, breakpoint
+    frame: Any = frame_at(2)
+    while frame.f_code is not code:
+        frame = frame.f_back
+    condition, name = names_in_condition(breakpoint.condition)
+    is_all = condition is not None and not breakpoint.hit_condition
+    ask = attempt(lambda: asked_condition(condition).function_for(frame)) if is_all else None
+    known.breakpoints[id(code), line] = _DirectQuestion(code, breakpoint, name, ask)
