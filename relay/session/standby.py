@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Protocol
 
@@ -27,6 +27,10 @@ class Spare(Protocol):
 Begin = Callable[[], Awaitable[Spare]]
 
 
+BURST_SECONDS = 1.0
+"""Of launches of a kind that come within this time, each is to find one that waits the next time."""
+
+
 class _Place:
     """One that waits, or is being started."""
 
@@ -37,14 +41,30 @@ class _Place:
         self.taken = False
 
 
+class _Kind:
+    """Launches with one key."""
+
+    def __init__(self) -> None:
+        self.places: deque[_Place] = deque()
+        """Started in this order."""
+        self._asked_at: deque[float] = deque()
+
+    def note_asked(self, now: float, most: int) -> int:
+        """A launch has come at this time: how many are to wait for the next ones."""
+        while self._asked_at and self._asked_at[0] <= now - BURST_SECONDS:
+            self._asked_at.popleft()
+        self._asked_at.append(now)
+        return min(len(self._asked_at), most)
+
+
 class Standby:
-    """At most one debuggee for each key, the newest keys first.
+    """For each key at most one debuggee, or as many as there were launches within a second.
 
     The first launch of a kind finds none, and has the next one prepared: so what is never launched
     again costs one start, and nothing of the time of the launch itself. Each waits `minutes`.
     """
 
-    # Invariant: a place is in _places until it is taken, or its task has begun to end it.
+    # Invariant: a place is in its kind until it is taken, or its task has begun to end it.
 
     def __init__(
         self, nursery: trio.Nursery, most: int, minutes: float, *, renews: bool = True
@@ -55,36 +75,44 @@ class Standby:
         self.renews = renews
         """Whether a launch is to have the next one prepared."""
         self._minutes = minutes
-        self._places: OrderedDict[Hashable, _Place] = OrderedDict()
+        self._kinds: OrderedDict[Hashable, _Kind] = OrderedDict()
         self.served = 0
         """Launches that went on with one."""
 
     def waiting(self) -> list[Spare]:
         """Those that have been started and that nobody has taken."""
-        return [place.spare for place in self._places.values() if place.spare is not None]
+        places = self._all_places()
+        return [place.spare for place in places if place.spare is not None]
+
+    def is_prepared(self, key: Hashable) -> bool:
+        """Whether one is being started for this key, or waits."""
+        return key in self._kinds and bool(self._kinds[key].places)
 
     def prepare(self, key: Hashable, begin: Begin) -> None:
-        """Have one started for the next launch with this key, if none waits. Returns at once.
+        """Have some started for the next launches with this key, if too few wait. Returns at once.
 
-        The one whose key was not asked for longest gives way. A start that fails leaves none.
+        The kind that was not asked for longest gives way to the first one of this, and nobody to more.
         """
-        if key in self._places:
-            self._places.move_to_end(key)
-            return
-        while len(self._places) >= self.most:
-            self._places.popitem(last=False)[1].scope.cancel()
-        place = self._places[key] = _Place()
-        self._start_soon(self._hold, key, place, begin)
+        kind = self._kinds.setdefault(key, _Kind())
+        self._kinds.move_to_end(key)
+        self._forget_kinds_beside(key)
+        wanted = kind.note_asked(trio.current_time(), self.most)
+        while len(kind.places) < wanted and self._has_room_for(kind):
+            place = _Place()
+            kind.places.append(place)
+            self._start_soon(self._hold, key, place, begin)
 
     async def take(self, key: Hashable) -> Spare | None:
         """The one for this key, which is the caller's from now on; None if there is none."""
-        place = self._places.get(key)
-        if place is None:
+        kind = self._kinds.get(key)
+        if kind is None or not kind.places:
             return None
-        await place.begun.wait()
-        if self._places.get(key) is not place or place.spare is None:
-            return None  # it could not be started, or somebody else was quicker
-        del self._places[key]
+        place = next((one for one in kind.places if one.spare is not None), kind.places[0])
+        if place.spare is None:
+            await place.begun.wait()
+            if place not in kind.places or place.spare is None:
+                return None  # it could not be started, or somebody else was quicker
+        kind.places.remove(place)
         place.taken = True
         place.scope.cancel()
         self.served += 1
@@ -94,6 +122,40 @@ class Standby:
         """End one that was taken and did not fit, while the launch goes on without it."""
         self.served -= 1
         self._start_soon(spare.end)
+
+    def _all_places(self) -> list[_Place]:
+        return [place for kind in self._kinds.values() for place in kind.places]
+
+    def _forget_kinds_beside(self, key: Hashable) -> None:
+        """Those of which none waits, where nobody has asked for the next."""
+        for other in [one for one, kind in self._kinds.items() if not kind.places and one != key]:
+            del self._kinds[other]
+
+    def _has_room_for(self, kind: _Kind) -> bool:
+        if len(self._all_places()) < self.most:
+            return True
+        if kind.places:
+            return False
+        self._give_way()
+        return True
+
+    def _give_way(self) -> None:
+        """The newest of those that are more than one of their kind, or the kind that was not asked for
+        longest."""
+        kinds = list(self._kinds.items())
+        key, kind = max(kinds, key=lambda one: len(one[1].places))
+        if len(kind.places) == 1:
+            key, kind = next(one for one in kinds if one[1].places)
+        place = kind.places[-1]
+        self._forget(key, place)
+        place.scope.cancel()
+
+    def _forget(self, key: Hashable, place: _Place) -> None:
+        kind = self._kinds.get(key)
+        if kind is not None and place in kind.places:
+            kind.places.remove(place)
+            if not kind.places:
+                del self._kinds[key]
 
     def _start_soon(self, task: Callable[..., Awaitable[object]], *args: Any) -> None:
         # A task started from a request would carry that request's context for ever.
@@ -110,7 +172,6 @@ class Standby:
             log.info("no debuggee could be put on standby: %s", error)
         finally:
             place.begun.set()
-            if self._places.get(key) is place:
-                del self._places[key]
+            self._forget(key, place)
             if place.spare is not None and not place.taken:
                 await place.spare.end()

@@ -62,7 +62,7 @@ def from_standby(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     async def prepare_and_take(self: _Start, standby: Standby, kind: Any) -> FastDebuggee | None:
         prepare(standby, kind, self._fast.begin_next)
         await until(
-            lambda: any(map(asks, standby.waiting())) or kind not in standby._places, "one waits"
+            lambda: any(map(asks, standby.waiting())) or not standby.is_prepared(kind), "one waits"
         )
         return await taken(self, standby, kind)
 

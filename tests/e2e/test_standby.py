@@ -287,6 +287,28 @@ async def test_a_start_that_would_come_out_otherwise_is_made_anew(
     assert relay.served == 1
 
 
+@pytest.mark.parametrize("name", CHANGES)
+async def test_what_changes_while_one_is_being_loaded_is_seen(
+    relay: Relay, program: Write, tmp_path: Path, name: str
+) -> None:
+    """It has passed by what changes then, and finds it as it is when it looks for the first time."""
+    python = environment(tmp_path)
+    script = program("import sys\nprint(getattr(sys, 'seen', 'old'))").text
+    more = {"python": python, "env": {"PYTHONPATH": str(tmp_path / "path")}}
+    assert await printed_by(relay, script, **more) == "old\n"
+    await until(lambda: bool(relay.waiting()), "one is started")
+    pid = relay.waiting()[0].process.pid
+    # What is loaded after `site`, and before the debugger.
+    await until(lambda: b"_socket" in Path(f"/proc/{pid}/maps").read_bytes(), "its first modules")
+    os.kill(pid, signal.SIGSTOP)
+    place, text = CHANGES[name]
+    (tmp_path / place).write_text(text)
+    os.kill(pid, signal.SIGCONT)
+    await relay.one_waits()
+    assert await printed_by(relay, script, **more) == "new\n"
+    assert relay.served == 0
+
+
 async def printed_by(relay: Relay, script: str, **more: Any) -> str:
     session = await relay.session(python_path=more.pop("python"))
     await session.launch(script, wait=60, stop_on_exception=False, **more)

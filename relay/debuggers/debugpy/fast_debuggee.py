@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,9 @@ CACHE = "cache"
 LOADING_SECONDS = 5.0
 """How long after its start a process may still be loading its debugger; it takes a quarter of one."""
 
+FILE_TIME_LAG = 20_000_000
+"""Nanoseconds by which the time of a file may lie before that of its change: the kernel's tick, twice."""
+
 READY_SECONDS = 2.0
 """How long one that has loaded it may take for its answer: then a new process is quicker."""
 
@@ -37,11 +41,17 @@ class FastDebuggee:
     """A process, and the socket on which it asks for its program. End it, or have it adopted."""
 
     def __init__(
-        self, process: GuardedProcess, stream: SocketByteStream, hash_seed: int | None
+        self,
+        process: GuardedProcess,
+        stream: SocketByteStream,
+        hash_seed: int | None,
+        begun_at: int,
     ) -> None:
         self.process = process
         self.stream = stream
         self.hash_seed = hash_seed
+        self.begun_at = begun_at
+        """What has changed since, by the time of its file in nanoseconds, it may not have seen."""
         self._begun = trio.current_time()
         BEGUN.add(self)
 
@@ -111,6 +121,7 @@ class FastStart:
 
     async def begin(self) -> FastDebuggee:
         """A process that is about to ask for its program. Raises LaunchFailed."""
+        begun_at = time.time_ns() - FILE_TIME_LAG
         ours, theirs = socket.socketpair()
         stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
         cache = os.path.join(self.state_dir, CACHE)
@@ -127,7 +138,7 @@ class FastStart:
         except BaseException:
             ours.close()
             raise
-        return FastDebuggee(process, stream, self.program.hash_seed)
+        return FastDebuggee(process, stream, self.program.hash_seed, begun_at)
 
     async def begin_next(self) -> FastDebuggee:
         """The same again, but for what Python chooses by chance."""

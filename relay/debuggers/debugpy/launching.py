@@ -141,7 +141,7 @@ class _Start:
             return None
         assert isinstance(spare, FastDebuggee)
         try:
-            if await spare.receives(launch.fast_program(self._program, answer=True)):
+            if await spare.receives(launch.fast_program(self._program, spare.begun_at)):
                 return spare
         except BaseException:
             standby.discard(spare)

@@ -222,11 +222,12 @@ def fast_spawn(
     return Spawn(argv, environment)
 
 
-def fast_program(program: Program, *, answer: bool = False) -> bytes:
+def fast_program(program: Program, begun_at: int | None = None) -> bytes:
     """What a process of `fast_spawn` is to run.
 
-    With `answer` it sends READY at once, before any DAP; or leaves, if what it has read at its start
-    is not what a new process would read.
+    One that was begun before anybody asked for it, not before `begun_at` (nanoseconds of the clock of
+    files), sends READY at once, ahead of any DAP; or leaves, if what it has read at its start is not
+    what a new process would read.
     """
     spec = {
         "kind": program.kind,
@@ -234,7 +235,7 @@ def fast_program(program: Program, *, answer: bool = False) -> bytes:
         "named": program.named or program.target,
         "args": list(program.args),
         "hash_seed": None if program.hash_seed is None else [program.env.get(HASH_SEED)],
-        "answer": answer,
+        "begun_at": begun_at,
     }
     text = json.dumps(spec).encode()
     return len(text).to_bytes(4, "big") + text

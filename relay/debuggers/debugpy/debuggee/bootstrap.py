@@ -85,15 +85,18 @@ def load_debugger(
 
 def receive_program(witness: Any, sock: socket.socket) -> dict[str, Any]:
     """What to run, as the relay says it, now or in a while. Leaves the process if it never does."""
+    before = None
     if not is_there(sock):
         before = witness.look()
         sock.recv(1, socket.MSG_PEEK)
-        if witness.look() != before:
-            os._exit(STALE_EXIT)
-        witness.forget_caches()
     program: dict[str, Any] = json.loads(receive(sock, int.from_bytes(receive(sock, 4), "big")))
-    if program["answer"]:
+    if program["begun_at"] is not None:
+        now = witness.look()
+        if now != (before or now) or witness.has_changed_since(program["begun_at"], now):
+            os._exit(STALE_EXIT)
         sock.sendall(READY)
+    if before is not None:
+        witness.forget_caches()
     return program
 
 

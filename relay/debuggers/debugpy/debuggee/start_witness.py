@@ -18,6 +18,7 @@ OPTIONAL = {"sitecustomize", "usercustomize", "debugpy", "gevent", "eventlet"}
 """Modules that change the start by being there."""
 
 CLOCK = "/etc/localtime"
+_FOLDER = "in "  # ahead of the path of one, among what was seen
 
 
 def look() -> dict[str, Any]:
@@ -30,8 +31,20 @@ def look() -> dict[str, Any]:
     seen: dict[str, Any] = {path: _state(path) for path in [*files, *configuration] if path}
     for folder in folders:
         if isinstance(folder, str):
-            seen["in " + folder] = _entries(folder, names)
+            seen[_FOLDER + folder] = _entries(folder, names)
     return seen
+
+
+def has_changed_since(moment: int, seen: dict[str, Any]) -> bool:
+    """Whether anything in this look has a time of that moment or later: nanoseconds, as files have them.
+
+    What changed before the first look of a process, while it was loading, shows in no second look.
+    """
+    for key, state in seen.items():
+        states = _states_in(key[len(_FOLDER) :], state, moment) if type(state) is dict else [state]
+        if any(_is_since(moment, one) for one in states):
+            return True
+    return False
 
 
 def forget_caches() -> None:
@@ -55,7 +68,18 @@ def _state(path: str) -> tuple[int, ...] | None:
         found = os.stat(path)
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev, found.st_ctime_ns
+
+
+def _is_since(moment: int, state: tuple[int, ...] | None) -> bool:
+    return state is not None and state[-1] >= moment
+
+
+def _states_in(folder: str, entries: dict[str, Any], moment: int) -> list[tuple[int, ...] | None]:
+    """Of the entries that a start would read; of modules only if one may have come since."""
+    if _is_since(moment, _state(folder)):
+        return [_state(os.path.join(folder, name)) for name in entries]
+    return list(entries.values())
 
 
 def _entries(folder: str, names: set[str]) -> Any:
