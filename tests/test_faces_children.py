@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -253,6 +254,20 @@ async def test_debug_run_debugs_children_if_there_are_breakpoints(
             # As it was started last; what is said counts from then on.
             again = await client.call("debug_run", session=session, children=True)
             assert f"{place} in work" in again
+
+
+async def test_debug_inspect_says_in_which_process_a_thread_is(parent: Program) -> None:
+    place = worker_line(parent)
+    with trio.fail_after(SECONDS):
+        async with over_stdio(parent.path.parent) as client:
+            stopped = await client.call("debug_run", script="parent.py", breakpoints=[place])
+            found = re.search(r"process (\d+)", stopped)
+            assert found is not None, stopped
+            threads = await client.call("debug_inspect", what="threads")
+    lines = [line.split("  ") for line in threads.splitlines()]
+    (current,) = (line for line in lines if line[-1] == "(current)")
+    assert current[1:] == ["MainThread", "paused", f"of process {found[1]} (worker.py)", "(current)"]
+    assert [line[0] for line in lines if line[1] == "MainThread"] == ["1", current[0]]
 
 
 @pytest.mark.parametrize("children", [None, False])

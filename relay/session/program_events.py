@@ -95,7 +95,8 @@ class ProgramEvents(DebuggeeEvents):
         if exit_code:
             body["error"] = describe_exit(exit_code, self._run.launched) + while_stopped(stop)
             if stop is not None:
-                self._run.lose("the program" + body["error"].removeprefix("Process"))
+                words = "the program" + body["error"].removeprefix("Process")
+                self._run.lose(words, itself=True)
         self._log.append("terminated", body)
         self._note("program ended", reason=reason, exit_code=exit_code)
 

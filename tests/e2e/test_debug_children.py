@@ -1011,6 +1011,9 @@ async def test_a_child_that_its_parent_kills_while_it_is_stopped_is_told_with_it
     await session.post("/input", input="\n")
     ended = await next_event(session, "terminated")
     assert ended["exit_code"] == 0
+    report = await session.get("/report", max_chars=1000)
+    end = report["report"].splitlines()[0]
+    assert end.startswith(f"ended: exit code 0; process {pid} ({name}) was ended by SIGKILL")
 
 
 async def test_a_program_that_is_killed_while_it_is_stopped_says_where_it_stood(

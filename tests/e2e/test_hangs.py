@@ -1326,6 +1326,47 @@ async def test_of_a_task_below_a_framework_the_own_frames_are_shown_those_of_a_c
     assert [frame["own"] for frame in request["frames"]][-4:] == [True, True, False, False]
 
 
+ROUNDS = """
+    import queue
+    import threading
+    import time
+
+    def look(jobs, timeout):
+        count = 0
+        while True:
+            try:
+                jobs.get(timeout=timeout)  # @get
+            except queue.Empty:
+                count += 1
+                time.sleep(timeout)
+
+    for number in range(40):
+        timeout = 0.01 + number / 2000
+        threading.Thread(target=look, args=(queue.Queue(), timeout), daemon=True).start()
+    print("up", flush=True)
+    time.sleep(600)
+"""
+
+
+async def test_a_thread_that_looks_for_work_again_and_again_is_told_of_one_moment(
+    api: Api, program: Write
+) -> None:
+    code = program(ROUNDS)
+    session = await up(api, code)
+    seen = 0
+    for _ in range(8):
+        report = await session.post("/hang-report", max_chars=100_000)
+        for thread in report["threads"]:
+            functions = {frame["function"] for frame in thread["stack"]}
+            if "look" in functions and any(name.endswith("Queue.get") for name in functions):
+                (own,) = (frame for frame in thread["stack"] if frame["function"] == "look")
+                assert own["line"] == code.line("get"), thread["stack"]
+                wait = thread["waits_for"]
+                assert wait is None or (wait["kind"], "jobs" in wait["on"]) == ("queue", True)
+                seen += 1
+    assert seen
+
+
 async def test_a_program_that_waits_for_input_says_so(api: Api, program: Write) -> None:
     code = program("""
         print("up", flush=True)

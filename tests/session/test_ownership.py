@@ -26,6 +26,7 @@ PLAIN = frozenset(
     {
         *("launch", "attach", "name", "config", "exceptions"),
         *("losses", "unwatched", "launched", "exit_code", "reason", "trace", "lost"),
+        "was_lost_itself",
         *("current", "before", "target", "hits"),
     }
 )

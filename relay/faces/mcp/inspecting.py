@@ -10,7 +10,7 @@ from relay.faces.mcp.texts import clip, listed, tail
 from relay.faces.mcp.tracing import recorded_calls
 from relay.hub import Hub
 from relay.models.hangs import HangRequest
-from relay.models.inspection import StackQuery, VariableView
+from relay.models.inspection import StackQuery, ThreadView, VariableView
 from relay.models.lookup import (
     ChainedException,
     FrameSourceQuery,
@@ -187,11 +187,18 @@ def _marked(category: str, text: str) -> str:
 async def _threads(session: Session, asked: Inspect) -> str:
     found = (await inspection.list_threads(session)).threads
     first = asked.start or 0
-    lines = [
-        f"{t.id}  {t.name}  {t.status}{'  (current)' if t.is_current else ''}"
-        for t in found[first:]
+    return _page([_thread(one) for one in found[first:]], len(found), asked, "threads")
+
+
+def _thread(found: ThreadView) -> str:
+    process = found.process
+    parts = [
+        f"{found.id}  {found.name}",
+        found.status,
+        f"of process {process.pid} ({process.name})" if process else "",
+        "(current)" if found.is_current else "",
     ]
-    return _page(lines, len(found), asked, "threads")
+    return quoted("  ".join(part for part in parts if part))
 
 
 async def _tasks(session: Session, asked: Inspect) -> str:

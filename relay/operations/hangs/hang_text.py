@@ -29,21 +29,36 @@ class _Most(NamedTuple):
     locals: int
 
 
-_ROOMS = (_Most(8, 8), _Most(8, 0), _Most(3, 0))
+_ROOMS = (_Most(8, 8), _Most(8, 0), _Most(3, 0), _Most(2, 0))
 """The most that fits is told: the waits of all come before the locals of the first."""
 
 
 def hang_text(report: HangReport, max_chars: int) -> str:
     """The report in at most `max_chars` bytes of UTF-8."""
-    text = ""
+    lines: list[str] = []
     for most in _ROOMS:
         lines = _lines(report, most)
         if not most.locals and lines != _lines(report, most._replace(locals=1)):
             lines.append(NO_LOCALS)
         text = "\n".join(lines)
         if size(text) <= max_chars:
-            break
-    return cut(text, max_chars)
+            return text
+    return _beginning(lines, max_chars)
+
+
+def _beginning(lines: Sequence[str], max_chars: int) -> str:
+    """As many whole lines as there is room for, and how many are not there."""
+    if lines[-1] == NO_LOCALS:
+        lines = lines[:-1]
+    shown, room = list(lines), max_chars - size(_more_lines(len(lines)))
+    while len(shown) > 1 and sum(size(line) + 1 for line in shown) > room:
+        shown.pop()
+    text = cut("\n".join(shown), max(1, room - 1))
+    return f"{text}\n{_more_lines(len(lines) - len(shown))}"
+
+
+def _more_lines(count: int) -> str:
+    return f"… {count} more line{'' if count == 1 else 's'}, for want of room"
 
 
 def _lines(report: HangReport, most: _Most) -> list[str]:

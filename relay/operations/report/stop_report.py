@@ -406,9 +406,11 @@ def _printed_after(session: Session, since: int) -> dict[str, str]:
 def _end(session: Session) -> str:
     if session.exit_code is None:
         return f"{session.phase.value}: {session.reason or 'its exit code is not known'}"
-    if session.program_run.lost is not None:
-        return f"ended: {session.program_run.lost}"
+    run = session.program_run
+    if run.lost is not None and run.was_lost_itself:
+        return f"ended: {run.lost}"
+    how = f"exit code {session.exit_code}"
     if session.exit_code < 0:
-        words = describe_exit(session.exit_code, session.launched)
-        return f"ended: {words.removeprefix('Process was ')}"
-    return f"ended: exit code {session.exit_code}"
+        how = describe_exit(session.exit_code, session.launched).removeprefix("Process was ")
+    # How another process ended does not say how the program did.
+    return "; ".join([f"ended: {how}", *([run.lost] if run.lost is not None else [])])

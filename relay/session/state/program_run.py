@@ -87,6 +87,8 @@ class ProgramRun:
         """The process in which the latest recording was begun, a trace or a tree of calls."""
         self.lost: str | None = None
         """How a process was killed, until the program resumes."""
+        self.was_lost_itself = False
+        """Whether `lost` is of the program itself, and so of how the run ended."""
         self.losses: list[str] = []
         """The same, of the whole run."""
         self.unwatched: dict[int, Sequence[str] | None] = {}
@@ -115,6 +117,7 @@ class ProgramRun:
     def begin(self, last_output: int) -> None:
         """A start was asked for; `last_output` is the number of the last entry before it."""
         self.exit_code = self.reason = self.trace = self.calls = self.lost = None
+        self.was_lost_itself = False
         self.recorded_in, self.was_recorded = None, False
         self.first_output = last_output
         self.losses.clear()
@@ -151,9 +154,9 @@ class ProgramRun:
         """Clients have seen what was lost before."""
         self.lost = None
 
-    def lose(self, words: str) -> None:
+    def lose(self, words: str, *, itself: bool = False) -> None:
         """A process was killed, and nobody had asked it anything: clients are to learn of it."""
-        self.lost = words
+        self.lost, self.was_lost_itself = words, itself
         self.losses.append(words)
 
     def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:

@@ -58,13 +58,15 @@ class AwaitPlace:
         self.frame = frame
         self.name = name
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self, line: int | None = None) -> dict[str, Any]:
+        """line: where the frame was seen, of one that runs."""
         code = self.frame.f_code
+        line = line or self.frame.f_lineno or code.co_firstlineno
         return {
             "function": clipped(self.name),
             "path": clipped(code.co_filename, _LONGEST_PATH),
             # None where the interpreter has no line, as before the first one.
-            "line": shown_line(self.frame, self.frame.f_lineno or code.co_firstlineno),
+            "line": shown_line(self.frame, line),
             "own": self.is_own,
         }
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _LOOKS_APART = 0.03
 """Seconds; a thread that waits for the GIL is woken several times in it."""
+_MOST_LOOKS = 5
+"""How often a thread that does not stay is looked at, before it is only said to run."""
 
 
 def hang_report(
@@ -96,10 +98,19 @@ def _thread_views(found: list[_Seen], wanted: list[_Seen], room: _Room) -> list[
     names = {one.ident: one.name for one in found}
     held = [(one.ident, "it", one.frames) for one in found]
     finder = WaitFinder(Holders(held + _stacks_of_tasks()), stacks, names)
-    return [
-        _thread_view(one, attempt(finder.of, one.ident, one.frames, one.call), names, room)
-        for one in wanted
-    ]
+    return [_thread_view(one, _settled_wait(one, finder), names, room) for one in wanted]
+
+
+def _settled_wait(one: _Seen, finder: WaitFinder) -> Wait | None:
+    """What it waits for, of a moment at which it stayed where it is said to be.
+
+    A thread that looks for work again and again has often gone on by the time it is asked for.
+    """
+    for _ in range(_MOST_LOOKS):
+        wait: Wait | None = attempt(finder.of, one.ident, one.frames, one.call)
+        if not one.looked_away():
+            return wait
+    return None
 
 
 class _Seen:
@@ -118,18 +129,38 @@ class _Seen:
         self.run = times_run(self.native_id)
         self.call: tuple[str, list[int]] | None = None
         self.frames: list[Any] = []
+        self.lines: dict[int, int | None] = {}
+        """Where the frames stood when they were found, by their ids."""
         self.state = attempt(state_of, thread, default="running")
 
     def look_again(self, top: Any) -> None:
         """Whether it has moved since, and where it is now."""
         if self.state == "stopped":
-            self.frames = without_debugger(_frames_below(top))
+            self._note(top)
+            self.frames = without_debugger(self.frames)
             return
         moved = top is not self.top or top.f_lasti != self.place
         moved = moved or (times_run(self.native_id) != self.run and not self._naps_in_c(top))
         self.state = "running" if moved else "blocked"
         self.call = None if moved else system_call(self.native_id)
+        self._note(top)
+
+    def looked_away(self) -> bool:
+        """Whether it has gone on since it was looked at; then it runs, and is where it is now."""
+        if self.state == "stopped":
+            return False
+        top = sys._current_frames().get(self.ident)
+        if top is None or (top is self.top and top.f_lasti == self.place):
+            return False
+        self.state, self.call = "running", None
+        self._note(top)
+        return True
+
+    def _note(self, top: Any) -> None:
+        """The stack as it is, with nothing between one frame and the next that takes its time."""
+        self.top, self.place = top, top.f_lasti
         self.frames = _frames_below(top)
+        self.lines = {id(frame): frame.f_lineno for frame in self.frames}
 
     def _naps_in_c(self, top: Any) -> bool:
         """Whether it is in a call of sqlite3 that waits by naps, and runs no Python between them."""
@@ -216,7 +247,7 @@ def _thread_view(
     shown = [frame for frame in one.frames if not _is_debuggers(frame)]
     for position, frame in enumerate(shown[: room.frames]):
         place = AwaitPlace(frame, function_name(frame.f_code))
-        view: dict[str, Any] = place.answer()
+        view: dict[str, Any] = place.answer(one.lines.get(id(frame)))
         view["path"] = attempt(client_path, frame, default=view["path"])
         view["own"] = place.is_own
         wanted = place.is_own or position == 0 or room.all_locals

@@ -1,0 +1,70 @@
+"""A hang report as text: what there is no room for is counted, never cut without a word."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from relay.dap.lifecycle import Phase
+from relay.models.hangs import HangFrame, HangReport, HangThread
+from relay.operations.hangs.hang_text import hang_text
+
+
+def report(threads: int) -> HangReport:
+    """Threads of which each stands at a line of its own."""
+    return HangReport(
+        session_id="sess_1",
+        status=Phase.RUNNING,
+        blocked=True,
+        deadlocks=[],
+        threads=[thread(number) for number in range(1, threads + 1)],
+        total_threads=threads,
+        tasks=[],
+        total_tasks=0,
+        children=["process 4711 (worker.py)"],
+        report="",
+    )
+
+
+def thread(number: int) -> HangThread:
+    stack = [
+        HangFrame(
+            function=f"step_{depth}",
+            path="/home/me/shop/worker.py",
+            line=10 * number + depth,
+            own=True,
+            source="lock.acquire()",
+            locals=None,
+        )
+        for depth in range(5)
+    ]
+    return HangThread(
+        id=number,
+        name=f"Thread-{number}",
+        daemon=True,
+        native_id=number,
+        state="blocked",
+        stack=stack,
+        total_frames=len(stack),
+        waits_for=None,
+        system_call=None,
+    )
+
+
+@pytest.mark.parametrize("max_chars", [200, 700, 2000, 3000])
+def test_a_report_that_is_cut_says_how_many_lines_are_not_there(max_chars: int) -> None:
+    whole = hang_text(report(30), 1_000_000).splitlines()
+    *shown, last = hang_text(report(30), max_chars).splitlines()
+    assert len("\n".join([*shown, last]).encode()) <= max_chars
+    count = re.fullmatch(r"… (\d+) more lines, for want of room", last)
+    assert count is not None, last
+    assert all(line in whole for line in shown if "more frames" not in line), "whole lines only"
+    assert int(count[1]) > len(shown) / 2
+
+
+def test_frames_are_left_out_before_threads() -> None:
+    threads = report(8)
+    text = hang_text(threads, 1900)
+    assert all(f"thread {one.id} Thread-{one.id}:" in text for one in threads.threads)
+    assert text.endswith("child processes: process 4711 (worker.py)")
