@@ -266,7 +266,12 @@ async def test_debug_inspect_says_in_which_process_a_thread_is(parent: Program) 
             threads = await client.call("debug_inspect", what="threads")
     lines = [line.split("  ") for line in threads.splitlines()]
     (current,) = (line for line in lines if line[-1] == "(current)")
-    assert current[1:] == ["MainThread", "paused", f"of process {found[1]} (worker.py)", "(current)"]
+    assert current[1:] == [
+        "MainThread",
+        "paused",
+        f"of process {found[1]} (worker.py)",
+        "(current)",
+    ]
     assert [line[0] for line in lines if line[1] == "MainThread"] == ["1", current[0]]
 
 
