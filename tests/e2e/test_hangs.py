@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -1324,6 +1325,60 @@ async def test_of_a_task_below_a_framework_the_own_frames_are_shown_those_of_a_c
     assert places[3] == "    … 13 library frames"
     (request,) = [task for task in report["tasks"] if task["name"] == "request"]
     assert [frame["own"] for frame in request["frames"]][-4:] == [True, True, False, False]
+
+
+FORKED = """
+    import hashlib, os, select, sys, threading
+
+    def listen():
+        readable, _ = os.pipe()
+        select.select([readable], [], [])  # @select
+
+    def work():
+        hashlib.pbkdf2_hmac("sha256", b"word", b"salt", 2**31 - 1)  # @work
+
+    def start():
+        for run in (listen, work):
+            # multiprocessing would correct what threading knows of the thread.
+            if os.fork() == 0:
+                print("up", flush=True)
+                run()
+        os.wait()
+
+    if FROM == "main":
+        start()
+    else:
+        thread = threading.Thread(target=start)
+        thread.start()
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("source", ["main", "thread"])
+async def test_a_forked_process_knows_its_system_calls_and_whether_it_runs(
+    api: Api, program: Write, source: str
+) -> None:
+    code = program(f"FROM = {source!r}\n" + textwrap.dedent(FORKED))
+    session = await api.session()
+    await session.launch(code.text, wait=0, debug_subprocesses=True)
+    await session.get("/events", types="output", timeout=30)
+
+    def of(report: dict[str, Any], mark: str) -> list[dict[str, Any]]:
+        lines = {code.line(mark)}
+        threads = report["threads"]
+        return [one for one in threads if lines & {frame["line"] for frame in one["stack"]}]
+
+    def settled(report: dict[str, Any]) -> bool:
+        """Whether both are where they stay. Only the one that is blocked says so."""
+        states = [one["state"] for one in of(report, "select") if of(report, "work")]
+        return states == ["blocked"]
+
+    report = await hang(session, settled)
+    [listens], [works] = of(report, "select"), of(report, "work")
+    assert listens["native_id"] == listens["process"]["pid"]
+    assert listens["waits_for"]["kind"] == "io"
+    assert works["state"] == "running"
+    assert not report["blocked"]
 
 
 ROUNDS = """

@@ -210,6 +210,11 @@ def process_name(pid: int) -> str:
     return f"process {pid} ({'a fork of this one' if raw == own else raw[:120] or '?'})"
 
 
+def is_own_thread(native_id: int) -> bool:
+    """Whether the system knows a thread of this process by that number."""
+    return bool(proc_text(f"/proc/self/task/{native_id}/comm"))
+
+
 def times_run(native_id: int | None) -> str | None:
     """Changes whenever the thread was given a processor; None where that is not known."""
     if not native_id:

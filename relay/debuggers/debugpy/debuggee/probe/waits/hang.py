@@ -17,7 +17,11 @@ if TYPE_CHECKING:
         client_path,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        frame_at,
+        process_id,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import state_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         child_pids,
+        is_own_thread,
         system_call,
         times_run,
     )
@@ -170,7 +175,10 @@ class _Seen:
 
 def _native_id(ident: int, thread: Any) -> int | None:
     found = stored_field(thread, "_native_id") if thread is not None else None
-    return found if type(found) is int else None
+    if type(found) is not int:
+        return None
+    # What has forked keeps its number in the child, where it is the first thread of a process.
+    return found if is_own_thread(found) or not is_own_thread(process_id()) else process_id()
 
 
 def _number_of_thread(thread: Any) -> int | None:
