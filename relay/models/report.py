@@ -41,7 +41,7 @@ class ReportView(Resource):
 class ReportFrame(Resource):
     """One frame. `path` is as short as it is clear; `own` sets it apart from library code.
 
-    `elsewhere`: it was in another process, which has sent its place and nothing else.
+    `elsewhere`: it was in another process or thread, which has sent its place and nothing else.
     """
 
     name: str

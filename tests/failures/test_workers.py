@@ -12,6 +12,10 @@ from tests.programs import Program
 
 Write = Callable[..., Program]
 
+SENT_NONE = (
+    "locals: of another process or thread, which sent none; a breakpoint at this line stops there"
+)
+
 
 async def test_workers_of_xdist(api: Api, program: Write) -> None:
     suite = program(
@@ -104,7 +108,35 @@ async def test_jobs_of_a_pool_that_nobody_asks(api: Api, program: Write) -> None
         assert stop.frames[0]["moved_on"] is True
         assert stop.locals == {}
         assert stop.exception["chain"] == []
-        assert "locals: of another process, a breakpoint at this line stops there" in stop.report
+        assert SENT_NONE in stop.report
+
+
+async def test_a_thread_that_sends_the_text_of_its_traceback_is_not_told_as_a_process(
+    api: Api, program: Write
+) -> None:
+    """As joblib does with its backend of threads, in the very words of its backend of processes."""
+    fails = program("""
+        import traceback
+        from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures.process import _RemoteTraceback
+
+        def work(number):
+            return 1 / number  # @work
+
+        def sent(number):
+            try:
+                return work(number)
+            except ZeroDivisionError as error:
+                error.__cause__ = _RemoteTraceback(f'\\n{traceback.format_exc()}')
+                return error.with_traceback(None)
+
+        with ThreadPoolExecutor() as pool:
+            raise pool.submit(sent, 0).result()
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "ZeroDivisionError", fails.line("work"))
+    assert SENT_NONE in stop.report
 
 
 async def test_an_error_of_a_pool_is_shown_where_its_process_raised_it(

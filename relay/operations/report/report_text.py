@@ -198,7 +198,7 @@ def _no_locals(shown: ReportFrame | None) -> str:
     if shown is None or not shown.moved_on:
         return "locals: none"
     if shown.elsewhere:
-        return "locals: of another process, a breakpoint at this line stops there"
+        return "locals: of another process or thread, which sent none; a breakpoint at this line stops there"
     return "locals: lost, the frame has gone on since"
 
 

@@ -131,8 +131,8 @@ def require_locals(frame: Any) -> None:
     if getattr(frame, "is_elsewhere", False):
         raise TroubleError(
             "moved_on",
-            f"{name} ran in another process, and only its lines came from there: a breakpoint in"
-            f" it stops there, if child processes are debugged",
+            f"{name} ran in another process or thread, and only its lines came from there: a breakpoint"
+            f" in it stops there, if child processes are debugged",
         )
     raise TroubleError(
         "moved_on", f"{name} has gone on since it raised: its locals of then are lost"

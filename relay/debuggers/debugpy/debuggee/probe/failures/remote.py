@@ -2,7 +2,7 @@
 
 A file that cannot be parsed is one, and an example of a doctest. Others are those of another process:
 `concurrent.futures` and `multiprocessing.Pool` send an exception without its frames, and the text
-of its traceback as its cause. Twisted before 24.10 takes the frames away, and keeps their places.
+of its traceback as its cause; so does joblib from its threads. Twisted before 24.10 takes the frames away, and keeps their places.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class RemoteFrame:
         self.f_lasti = -1
         self.f_back = self.f_trace = None
         self.moved_on = locals_ is None
-        self.is_elsewhere = False  # of another process
+        self.is_elsewhere = False  # of another process, or of a thread that sends as one does
 
 
 _kept_places: dict[int, list[Any]] = {}  # by the address of an exception
