@@ -104,7 +104,8 @@ async def _steps_and_looks(client: Client, shop: Program) -> None:
     assert f"1  <module>  {shop.path}:{shop.line('call')}" in stack
     source = await client.call("debug_inspect", what="source")
     assert re.search(r"(?m)^> ?\d+ +for item in items:", source)
-    assert "MainThread" in await client.call("debug_inspect", what="threads")
+    threads = await client.call("debug_inspect", what="threads")
+    assert threads.splitlines()[0] == "1  MainThread  paused  (current)"
     assert await client.call("debug_inspect", what="tasks") == "no tasks"
     assert str(os.getpid()) in await client.call(
         "debug_inspect", what="processes", max_chars=100_000

@@ -11,14 +11,14 @@ from relay.models.hangs import HangFrame, HangReport, HangThread
 from relay.operations.hangs.hang_text import hang_text
 
 
-def report(threads: int) -> HangReport:
+def report(threads: int, shown: int = 100) -> HangReport:
     """Threads of which each stands at a line of its own."""
     return HangReport(
         session_id="sess_1",
         status=Phase.RUNNING,
         blocked=True,
         deadlocks=[],
-        threads=[thread(number) for number in range(1, threads + 1)],
+        threads=[thread(number) for number in range(1, min(threads, shown) + 1)],
         total_threads=threads,
         tasks=[],
         total_tasks=0,
@@ -68,3 +68,11 @@ def test_frames_are_left_out_before_threads() -> None:
     text = hang_text(threads, 1900)
     assert all(f"thread {one.id} Thread-{one.id}:" in text for one in threads.threads)
     assert text.endswith("child processes: process 4711 (worker.py)")
+
+
+@pytest.mark.parametrize(
+    ("threads", "begins"),
+    [(100, "100 threads: no thread runs"), (151, "151 threads, 100 shown: no thread runs")],
+)
+def test_threads_that_are_not_told_of_are_counted(threads: int, begins: str) -> None:
+    assert hang_text(report(threads), 1_000_000).splitlines()[0] == begins

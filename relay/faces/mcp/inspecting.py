@@ -187,11 +187,14 @@ def _marked(category: str, text: str) -> str:
 async def _threads(session: Session, asked: Inspect) -> str:
     found = (await inspection.list_threads(session)).threads
     first = asked.start or 0
-    return _page([_thread(one) for one in found[first:]], len(found), asked, "threads")
+    has_several = len({one.process.pid for one in found if one.process}) > 1
+    lines = [_thread(one, has_several) for one in found[first:]]
+    return _page(lines, len(found), asked, "threads")
 
 
-def _thread(found: ThreadView) -> str:
-    process = found.process
+def _thread(found: ThreadView, has_several: bool) -> str:
+    """has_several: it has to be said of which process the thread is."""
+    process = found.process if has_several else None
     parts = [
         f"{found.id}  {found.name}",
         found.status,

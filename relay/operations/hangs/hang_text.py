@@ -78,6 +78,8 @@ def _lines(report: HangReport, most: _Most) -> list[str]:
 def _summary(report: HangReport) -> str:
     count = report.total_threads
     threads = "1 thread" if count == 1 else f"{count} threads"
+    if count > len(report.threads):
+        threads += f", {len(report.threads)} shown"
     if report.blocked:
         return f"{threads}: no thread runs" if count > 1 else f"{threads}, which is blocked"
     states = [thread.state for thread in report.threads]
