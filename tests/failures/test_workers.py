@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Refused
 from tests.failures.runs import run, run_tests
 from tests.programs import Program
 
@@ -109,6 +110,48 @@ async def test_jobs_of_a_pool_that_nobody_asks(api: Api, program: Write) -> None
         assert stop.locals == {}
         assert stop.exception["chain"] == []
         assert SENT_NONE in stop.report
+
+
+async def test_what_is_asked_of_locals_that_are_not_here_is_refused_with_the_reason(
+    api: Api, program: Write
+) -> None:
+    fails = program("""
+        import concurrent.futures
+        import multiprocessing
+
+        def work(number):
+            return 1 / number  # @work
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("fork")
+            with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+                pool.submit(work, 0).result()
+    """)
+    session = await api.session()
+    await session.launch(fails.text, stop_on_exception="uncaught", wait=30)
+    lost = "work ran in another process or thread, and only its lines came from there"
+    told = (await session.evaluate("number"))["error"]
+    assert told.startswith("NameError: name 'number' is not known: ")
+    assert lost in told
+    assert (await session.evaluate("1 + len('ab')"))["result"] == "3"
+    for route in ("/data-breakpoints", "/history"):
+        with pytest.raises(Refused) as refused:
+            await session.post(route, expression="number")
+        assert refused.value.code == "INVALID_REQUEST"
+        assert lost in refused.value.message
+
+
+async def test_no_line_of_a_document_has_variables_to_watch(api: Api, tmp_path: Path) -> None:
+    (tmp_path / "example.txt").write_text(">>> 1 + 1\n3\n")
+    session = await api.session()
+    args = ["-q", "-p", "no:cacheprovider", "--doctest-glob=*.txt", "example.txt"]
+    where = {"args": args, "cwd": str(tmp_path)}
+    await session.post("/launch", module="pytest", stop_on_exception="uncaught", wait=30, **where)
+    assert (await session.evaluate("got"))["result"] == "'2\\n'"
+    for route in ("/data-breakpoints", "/history"):
+        with pytest.raises(Refused) as refused:
+            await session.post(route, expression="got")
+        assert "is a place in a file, and no code that runs" in refused.value.message
 
 
 async def test_a_thread_that_sends_the_text_of_its_traceback_is_not_told_as_a_process(

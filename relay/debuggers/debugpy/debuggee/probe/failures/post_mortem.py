@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.liveness import (
         count_as_alive,
         count_no_longer,
@@ -123,20 +123,17 @@ def post_mortem_entry(frame: Any) -> TracebackEntry | None:
     return None
 
 
-def require_locals(frame: Any) -> None:
-    """Raise TroubleError for a frame whose locals are those of later."""
+def lost_locals(frame: Any) -> str | None:
+    """Why a frame has no locals of the moment that it is shown at; None if it has them."""
     if not getattr(frame, "moved_on", False):
-        return
+        return None
     name = frame.f_code.co_name
     if getattr(frame, "is_elsewhere", False):
-        raise TroubleError(
-            "moved_on",
-            f"{name} ran in another process or thread, and only its lines came from there: a breakpoint"
-            f" in it stops there, if child processes are debugged",
+        return (
+            f"{name} ran in another process or thread, and only its lines came from there; a"
+            " breakpoint in it stops there"
         )
-    raise TroubleError(
-        "moved_on", f"{name} has gone on since it raised: its locals of then are lost"
-    )
+    return f"{name} has gone on since it raised: its locals of then are lost"
 
 
 def suspend(shown: PostMortem, words: dict[str, Any]) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import sys
 import textwrap
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import lost_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of, local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import write_locals
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, exception_line
@@ -79,6 +81,7 @@ def run_code(codes: tuple[Any, Any], frame: Any) -> Any:
     """Run statements, then give the value of the expression; without a frame, in `__main__`."""
     if frame is None:
         return _execute(codes, sys.modules["__main__"].__dict__)
+    _require_known_names(codes, frame)
     f_globals, f_locals = frame.f_globals, frame.f_locals
     if f_locals is f_globals:
         return _execute(codes, f_globals)
@@ -93,6 +96,35 @@ def run_code(codes: tuple[Any, Any], frame: Any) -> Any:
         return _execute(codes, space)
     finally:
         _write_back(frame, before, space, _declared_globals(codes))
+
+
+def _require_known_names(codes: tuple[Any, Any], frame: Any) -> None:
+    """Raise NameError for a local that is lost: a global of its name is another variable."""
+    lost = lost_locals(frame)
+    if lost is None:
+        return
+    code = frame.f_code
+    if type(code) is types.CodeType:
+        gone = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    else:  # only a place is known
+        gone = _names_with(codes, ("LOAD_NAME", "LOAD_GLOBAL"))
+        gone -= _names_with(codes, ("STORE_NAME", "STORE_GLOBAL"))
+        gone -= {*frame.f_locals, *frame.f_globals, *frame.f_builtins}
+    for name in sorted(gone & _names_with(codes, ("LOAD_NAME", "LOAD_GLOBAL"))):
+        raise NameError(f"name {name!r} is not known: {lost}")
+
+
+def _names_with(codes: tuple[Any, Any], operations: tuple[str, ...]) -> set[str]:
+    """The names that these operations use, also within functions and comprehensions."""
+    import dis
+
+    found: set[str] = set()
+    waiting = [code for code in codes if code is not None]
+    while waiting:
+        code = waiting.pop()
+        waiting += [one for one in code.co_consts if type(one) is types.CodeType]
+        found.update(i.argval for i in dis.get_instructions(code) if i.opname in operations)
+    return found
 
 
 def _execute(codes: tuple[Any, Any], space: dict[str, Any]) -> Any:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import lost_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
     from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
@@ -216,7 +217,12 @@ def _kind_of_node(node: Any) -> str:
 
 def _named_target(name: str, frame: Any, text: str) -> StateTarget:
     code, space = frame.f_code, frame.f_globals
+    lost = lost_locals(frame)
+    if type(code) is not types.CodeType:
+        raise unwatchable(lost or f"{code.co_name} is a place in a file, and no code that runs")
     kind = variable_kind(code, name)
+    if lost is not None and kind in ("cell", "local"):
+        raise unwatchable(lost)
     if kind == "cell":
         return StateTarget("cell", _cell_named(name, frame), name, None, text)
     if frame.f_lasti in offsets_put_aside(code, name):
