@@ -691,3 +691,36 @@ async def test_a_step_goes_on_where_the_program_really_is(api: Api, program: Wri
         suite.line("later"),
     )
     assert (await session.resume())["exit_code"] == 1
+
+
+async def test_a_lost_local_is_not_the_global_of_its_name(api: Api, program: Write) -> None:
+    fails = program("""
+        number = "the global"
+        kept = []
+
+        def check(number):
+            assert number % 2 == 0  # @check
+
+        def main():
+            for number in range(3):
+                try:
+                    check(number)  # @call
+                except AssertionError as error:
+                    kept.append(error)
+            number = 99
+            raise kept[0]
+
+        main()
+    """)
+    session = await api.session()
+    await session.launch(fails.text, stop_on_exception="uncaught")
+    stack = (await session.get("/stacktrace"))["frames"]
+    assert [(one["name"], one["line"]) for one in stack[:2]] == [
+        ("check", fails.line("check")),
+        ("main", fails.line("call")),
+    ]
+    assert stack[1]["moved_on"] is True
+    told = await session.evaluate("number", frame_id=1)
+    assert "its locals of then are lost" in told["error"]
+    assert (await session.evaluate("len(kept)", frame_id=1))["result"] == "1"
+    assert (await session.evaluate("number"))["result"] == "1"
