@@ -511,6 +511,106 @@ async def test_changes_come_in_their_order_each_with_the_line_that_wrote(
     assert told == (by_dict if size["how"] == "dict" else by_lines)
 
 
+NESTED = """
+    class Row:
+        __slots__ = ("cells", "size")
+
+        def __init__(self):
+            self.cells, self.size = [1, 2, 3], 0
+
+        def drop(self, key):
+            return self.dropped(self.cells.pop(key))  # @drop
+
+        def dropped(self, value):
+            found = value
+            try:
+                del self.cells[5]
+            except IndexError:
+                return found
+
+        def grow(self, size):
+            return self.through(setattr(self, "size", size))  # @grow
+
+        def through(self, nothing):
+            return self.grown(nothing)
+
+        def grown(self, nothing):
+            while True:
+                if nothing:
+                    self.size = self.size
+                return nothing
+
+    def rows(row):
+        for key in range(40):
+            row.cells = row.cells
+            yield row.size
+
+    row = Row()
+    cells = row.cells
+    print("start")  # @start
+    sum(rows(row))
+    row.drop(1)
+    row.grow(4)
+    print("over")
+"""
+
+
+async def test_what_a_line_writes_before_it_calls_what_may_write_too_is_that_lines(
+    api: Api, program: Write, python: str
+) -> None:
+    nested = program(NESTED)
+    session = await paused(api, nested, "start", python)
+    wanted = {"cells[1]": ("2", "3", "drop"), "row.size": ("0", "4", "grow")}
+    for expression in wanted:
+        await session.post("/data-breakpoints", expression=expression)
+    found = await changes(session)
+    seen = {c["expression"]: (c["old"], c["new"], c["location"]["line"]) for c in found}
+    assert seen == {
+        name: (old, new, nested.line(mark)) for name, (old, new, mark) in wanted.items()
+    }
+    assert not any(one.get("inexact") for one in found)
+
+
+SET_ONLY = """
+    class Noted:
+        def __set_name__(self, owner, name):
+            self.name = name
+
+        def __set__(self, owner, value):
+            space = owner.__dict__
+            space[self.name] = value  # @set
+
+    class Graph:
+        edges = Noted()
+
+        def __init__(self, edges):
+            self.edges = edges
+
+    graph = Graph(1)
+    other = Graph(7)
+    print("start")  # @start
+    graph.edges = 2
+    other.edges = 8
+    vars(graph)["edges"] = 3  # @past
+    print("over")  # @over
+"""
+
+
+async def test_what_a_descriptor_only_sets_is_watched_where_it_is_kept(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(SET_ONLY)
+    session = await paused(api, code, "start", python)
+    await session.post("/data-breakpoints", expression="graph.edges")
+    found = [(one["old"], one["new"], one["location"]["line"]) for one in await changes(session)]
+    assert found == [("1", "2", code.line("set")), ("2", "3", code.line("past"))]
+
+    again = await paused(api, code, "over", python)
+    history = await again.post("/history", expression="graph.edges")
+    written = [(one["old"], one["new"]) for one in history["writes"]]
+    assert written == [("2", "3"), ("1", "2"), (None, "1")]
+
+
 SUSPENDED = """
     import asyncio
 

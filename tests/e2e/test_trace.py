@@ -520,6 +520,80 @@ async def test_a_change_beyond_what_is_shown_of_a_value_is_told(
     assert "(changed at [70])" in told["text"]
 
 
+PRIVATE = """
+    import collections
+    import functools
+    import io
+    import tokenize
+    import weakref
+
+    @functools.total_ordering
+    class Size:
+        def __init__(self, n):
+            self.n = n
+
+        def __eq__(self, other):
+            return self.n == other.n
+
+        def __lt__(self, other):
+            return self.n < other.n
+
+        __hash__ = object.__hash__
+
+    Point = collections.namedtuple("Point", "x y")
+    sizes = weakref.WeakSet()
+
+    def calls(tokens, point):
+        size = Size(1)
+        sizes.add(size)
+        larger = size > Size(0)  # @compare
+        moved = point._replace(x=3)  # @replace
+        del size  # @del
+        token = "abc"  # @given
+        token = "abd"  # @other
+        token = "".join(["a", "bd"])  # @equal
+        names = [one.string for one in tokens]  # @generator
+        return 0
+
+    calls(tokenize.generate_tokens(io.StringIO("a").readline), Point(1, 2))  # @start
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+async def test_private_functions_of_libraries_are_told_and_callbacks_of_weak_references_not(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(PRIVATE)
+    session = await paused(api, code, "start", python_path=installed_python(version))
+    told = (await traced(session, function="calls", wait=30))["tree"]
+
+    def called(mark: str) -> list[str]:
+        return [call["function"] for call in step_at(told, code.line(mark))["calls"]]
+
+    assert called("compare") == ["Size.__init__", "_gt_from_lt"]
+    assert called("replace")[0].endswith("_replace")
+    assert called("del") == []
+    generator = "_tokenize" if version == "3.11" else "_generate_tokens_from_c_tokenizer"
+    assert called("generator") == [generator]
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("until", [{}, {"until_result": "result == 0"}])
+async def test_that_a_masked_value_has_changed_is_told_and_not_how(
+    api: Api, program: Write, version: str, until: dict[str, str]
+) -> None:
+    code = program(PRIVATE)
+    session = await paused(api, code, "start", python_path=installed_python(version))
+    told = (await traced(session, function="calls", wait=30, **until))["tree"]
+
+    def changed(mark: str) -> Any:
+        return step_at(told, code.line(mark))["changed"]
+
+    assert values(changed("given")) == values(changed("other")) == {"token": "***"}
+    assert (changed("other")[0]["unshown"], "changed_at" in changed("other")[0]) == (True, False)
+    assert changed("equal") == []
+
+
 SLOTTED = """
     class Point:
         __slots__ = ("x", "unset", "__private")

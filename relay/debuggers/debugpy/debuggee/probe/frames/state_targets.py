@@ -281,7 +281,7 @@ def _attribute_target(
             refuse_own_getattr(part, name, text)
         return slot
     own: Any = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
-    if type(own) is dict and _is_kept_in_dict(found):
+    if type(own) is dict and (_is_kept_in_dict(found) or _only_sets(found, name, own)):
         return StateTarget("item", own, name, None, text)
     _refuse_computed(found, f"{plan.name}.{name}", own, part)
     if type(own) is not dict:
@@ -381,6 +381,12 @@ def _is_kept_in_dict(found: Any) -> bool:
         name_of(cls) == "InstrumentedAttribute" and str(module_of(cls)).startswith("sqlalchemy.")
         for cls in mro_of(type(found))
     )
+
+
+def _only_sets(found: Any, name: str, own: Any) -> bool:
+    """Whether it is a descriptor that is asked at each write, and reads are of what is in `__dict__`."""
+    kind = mro_of(type(found))
+    return name in own and lookup(kind, "__set__") is not None and lookup(kind, "__get__") is None
 
 
 def _refuse_computed(found: Any, name: str, own: Any = None, part: OwnerPart | None = None) -> None:

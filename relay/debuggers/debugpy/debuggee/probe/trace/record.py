@@ -10,7 +10,10 @@ from __future__ import annotations
 import dis
 import gc
 import inspect
+import sys
 import threading
+import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,6 +48,11 @@ SIZED: Any = frozenset((list, dict, set))
 SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
 _SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 _SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+_PAUSES = _SUSPENDS | inspect.CO_GENERATOR
+_FORKS = frozenset(("fork", "forkpty"))
+_Reference = weakref.ReferenceType
+_referent: Any = _Reference.__call__
+_hooks = sys.get_asyncgen_hooks
 _RESUME = dis.opmap.get("RESUME")  # whose argument is 0 where a function begins
 
 
@@ -107,8 +115,8 @@ class FrameTrace:
         if is_debugger_file(code.co_filename):
             return False
         is_own = self._about(frame)[2]
-        if not is_own and code.co_name[:1] == "_" and not is_dunder(code.co_name):
-            return False  # what the interpreter calls on its own account: weakrefs, fork hooks
+        if not is_own and _is_by_interpreter(frame):
+            return False
         self.calls += 1
         return self._nest(frame, caller, is_own)
 
@@ -326,12 +334,12 @@ class FrameTrace:
                 if self._is_grown(record, value, old, parts):
                     self._note_growth(record, value, old[2])
                 changed.append(record)
-            elif record.get("truncated") and not record.get("redacted"):
+            elif record.get("truncated") or record.get("redacted"):
                 objects = self.origin_of(old[0]), self.origin_of(value)
                 place = hidden_change(*objects, (old[3], parts))
                 if place is not None:
                     record.update(old=old[1], unshown=True)
-                    if place is not True:
+                    if place is not True and not record.get("redacted"):  # no word of a secret
                         record["changed_at"] = place
                     changed.append(record)
         if len(known) > len(present):
@@ -398,6 +406,31 @@ class FrameTrace:
             "complaint": self.complaint,
             "root": None if self.root is None else self.root.record,
         }
+
+
+def _is_by_interpreter(frame: Any) -> bool:
+    """Whether the interpreter calls this function of a library on its own account.
+
+    That is the callback of a weak reference, the hook of an asynchronous generator, or what `os.fork`
+    calls, and not a function that the caller names, or that code in C calls for it.
+    """
+    code, caller = frame.f_code, frame.f_back.f_code
+    if any(_code_of_hook(hook) is code for hook in _hooks()):
+        return True
+    is_private = code.co_name[:1] == "_" and not is_dunder(code.co_name)
+    if not is_private or code.co_flags & _PAUSES or code.co_name in caller.co_names:
+        return False
+    if not _FORKS.isdisjoint(caller.co_names):
+        return True
+    given = [frame.f_locals.get(name) for name in code.co_varnames[: min(code.co_argcount, 2)]]
+    return any(issubclass(type(one), _Reference) and _referent(one) is None for one in given)
+
+
+def _code_of_hook(function: Any) -> Any:
+    """The code of a function or a method; None of what is neither."""
+    if type(function) is types.MethodType:
+        function = function.__func__
+    return function.__code__ if type(function) is types.FunctionType else None
 
 
 def starts_here(frame: Any) -> bool:

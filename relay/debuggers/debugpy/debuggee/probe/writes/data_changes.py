@@ -7,11 +7,11 @@ statement is over.
 
 from __future__ import annotations
 
-import dis
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger_threading,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         DictWrite,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import body_start
 
 _MOST_UNDER_WAY = 1000  # writes of one statement that are told each
 _KINDS_COMPARED_AT_ONCE = frozenset((str, int, bool, float, bytes, type(None)))
@@ -267,9 +268,8 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
 
 def _is_at_first_line(frame: Any) -> bool:
     """Whether nothing of the function's own lines has run."""
-    code = frame.f_code
-    starts = [start for start, line in dis.findlinestarts(code) if line != code.co_firstlineno]
-    return bool(starts) and frame.f_lasti <= starts[0]
+    start = body_start(frame.f_code)[0]
+    return bool(frame.f_lasti <= start) and start not in facts_of(frame.f_code)[2]
 
 
 def _caller_that_writes(frame: Any) -> tuple[Any, int] | None:

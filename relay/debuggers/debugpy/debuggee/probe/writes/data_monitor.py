@@ -234,7 +234,7 @@ class DataMonitor:
         """Where a line is come to by a jump that is an event, that has compared."""
         self._note_calm()
         code, at = frame.f_code, frame.f_lasti
-        if line in lines.writes or code in self.armed:
+        if line in lines.writes or line == lines.first or code in self.armed:
             return None
         exits = self.exits.get(code, NO_EXITS)
         return None if at in exits.falls or at in exits.others else MONITORING.DISABLE

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
 _OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
 _NAMED_BY = ("attribute", "slot", "global")
+_BEGINNINGS = ("RESUME", "GEN_START")  # the latter on 3.10, of generators
 NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
 
@@ -44,6 +45,8 @@ class WriteLines(NamedTuple):
     """Both, of all data breakpoints."""
     sites: frozenset[int] = frozenset()
     """The instructions of `writes` that may write, by their places among those of the code."""
+    first: int = 0
+    """The function's own first line. What has changed by then was written by a line further up."""
 
 
 NO_LINES = WriteLines(frozenset(), frozenset())
@@ -87,7 +90,8 @@ def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None)
     writes = frozenset().union(*[lines.writes for lines in found])
     ends = frozenset().union(*[lines.ends for lines in found])
     sites = frozenset().union(*[lines.sites for lines in found])
-    return WriteLines(writes, ends, writes | ends, sites)
+    first = body_start(code)[1] if writes else 0
+    return WriteLines(writes, ends, writes | ends | {first}, sites, first)
 
 
 def _writers_in(frame: Any, kind: str) -> frozenset[str]:
@@ -161,6 +165,13 @@ def lines_in_order(code: Any) -> list[int]:
         at = begun_line(one) or at
         lines.append(at)
     return lines
+
+
+def body_start(code: Any) -> tuple[int, int]:
+    """Offset and line of the first instruction that is the function's own."""
+    found = facts_of(code)[0]
+    index = 1 + next((n for n, one in enumerate(found) if one.opname in _BEGINNINGS), -1)
+    return found[index].offset, lines_in_order(code)[index]
 
 
 def line_of_offset(code: Any, offset: int) -> int:
