@@ -20,6 +20,7 @@ from relay.config import load_settings
 from relay.faces.cli.diff import say_that_it_takes_long
 from relay.operations.compare import two_runs
 from relay.operations.compare.sides import sides_of_commands
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.programs import Program
 from tests.relays import environment
 
@@ -1008,6 +1009,46 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
         "nothing to compare: in command 1 no function of a module nosuch was called: there are "
         "broken, none, one; no function of a module onn was called: did you mean one? (exit code 0)\n"
     )
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_what_arguments_become_is_read_without_a_change_of_locals_that_the_program_has(
+    diff: Diff, tmp_path: Path, version: str
+) -> None:
+    Program.write(
+        tmp_path / "given.py",
+        """
+        import sys
+
+        def tools(base, items):
+            double = base * 2
+            items.append(base)
+            early = locals()
+            late = double + 1
+            return early
+
+        def frames(base, items):
+            double = base * 2
+            return caught(items)
+
+        def caught(items):
+            return sys._getframe(1).f_locals
+
+        def used():
+            found = tools(2, [])
+            assert "double" in found, "gone"
+            assert "late" not in found or sys.version_info < (3, 12), "came"
+            frames(2, [])
+            return len(sys.argv)
+
+        used()
+        """,
+    )
+    python = installed_python(version)
+    done = diff("--python", python, "--", "given.py", ":::", "given.py", "--more")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("first call that differs: used at given.py")
+    assert "1: \u2192 1\n2: \u2192 2\n" in done.stdout
 
 
 def test_a_run_that_stops_by_itself_goes_on_and_what_is_not_compared_is_said(

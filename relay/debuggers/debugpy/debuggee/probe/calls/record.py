@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.kept_texts import kept_texts
-    from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope, OwnFunction
+    from relay.debuggers.debugpy.debuggee.probe.calls.scope import (
+        KEEPS_LOCALS,
+        CallScope,
+        OwnFunction,
+    )
     from relay.debuggers.debugpy.debuggee.probe.calls.stored import ample, ample_error, ample_named
     from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
     from relay.debuggers.debugpy.debuggee.probe.calls.tree import (
@@ -38,9 +42,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
 
 _SHOWN_YIELDS = 3
-_KEEPS_LOCALS = sys.version_info[:2] == (3, 12)
-"""A frame keeps the dictionary of its `f_locals`, and with it values that the program lets go of. Up
-to 3.11 it must not be emptied inside a trace function, which writes it back."""
+_references_to = sys.getrefcount
+_OURS_AND_THE_FRAMES = 3  # references to a dictionary of locals that the program has not got
 _ENDS_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
 _ASKED_FOR_NAMES = frozenset(("__getattr__", "__getattribute__"))  # "there is none" is an answer
 _get_ident = threading.get_ident
@@ -101,7 +104,7 @@ class CallRecord:
         else:
             write = self.write
             texts = tuple([write(values[name]) for name in function.arguments])
-        if _KEEPS_LOCALS and texts:
+        if KEEPS_LOCALS and texts:
             values.clear()
         calls[id(frame)] = self.tree.begin(function, texts, parent)
 
@@ -153,7 +156,7 @@ class CallRecord:
                 text = self.write_named(name, value) if hides else self.write(value)
                 if text != node.arguments[place]:
                     found.append((place, text))
-        if _KEEPS_LOCALS:
+        if KEEPS_LOCALS and _references_to(values) <= _OURS_AND_THE_FRAMES:
             values.clear()
         return found
 

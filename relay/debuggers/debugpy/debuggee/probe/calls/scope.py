@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import is_secret_name
 
+KEEPS_LOCALS = sys.version_info[:2] == (3, 12)
+"""A frame keeps the dictionary of its `f_locals`, and with it values that the program lets go of, and
+that is the one which `locals()` gives. Up to 3.11 it must not be emptied inside a trace function, which
+writes it back."""
+_HAND_OUT_LOCALS = frozenset(("locals", "vars"))
 _MOST_OTHERS = 50_000
 _FUNCTION_FLAGS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS  # else the body of a module or class
 _PARTS_OF_FUNCTIONS = frozenset(
@@ -58,7 +63,8 @@ class OwnFunction:
         self.kept: tuple[int, ...] = ()  # those that are at the end what they were, or parts of it
         if rereads:
             anew = attempt(names_bound_anew, code, default=frozenset(self.arguments))
-            self.kept = tuple([i for i, name in enumerate(self.arguments) if name not in anew])
+            if not (KEEPS_LOCALS and _HAND_OUT_LOCALS.intersection(code.co_names)):
+                self.kept = tuple([i for i, name in enumerate(self.arguments) if name not in anew])
         self.hides = tuple(map(is_secret_name, self.arguments))
         self.hides_any = any(self.hides)
         self.hides_result = is_secret_name(code.co_name)
