@@ -594,6 +594,34 @@ async def test_that_a_masked_value_has_changed_is_told_and_not_how(
     assert changed("equal") == []
 
 
+LONG_TEXTS = """
+    import time
+
+    class Slow:
+        def __repr__(self):
+            until = time.monotonic() + 0.8
+            while time.monotonic() < until:
+                pass
+            return "Slow()"
+
+    def texts(first, second, third, fourth, fifth):
+        found = "text"  # @found
+        return found
+
+    texts(*[Slow() for _ in range(5)])  # @start
+"""
+
+
+async def test_texts_are_shown_where_those_of_objects_have_taken_too_long(
+    api: Api, program: Write
+) -> None:
+    code = program(LONG_TEXTS)
+    session = await paused(api, code, "start")
+    told = (await traced(session, function="texts", wait=60))["tree"]
+    assert told["arguments"][4]["value"] == "<Slow: its text takes too long>"
+    assert values(step_at(told, code.line("found"))["changed"]) == {"found": "'text'"}
+
+
 SLOTTED = """
     class Point:
         __slots__ = ("x", "unset", "__private")
