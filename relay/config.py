@@ -146,7 +146,7 @@ class Settings(BaseSettings):
         "text", description="Lines of the log as text for people, or each a JSON object"
     )
     token: str | None = Field(
-        None, min_length=8, max_length=512, description="Bearer token that every request needs"
+        None, min_length=1, max_length=512, description="Bearer token that every request needs"
     )
     redact_patterns: Patterns = Field(
         DEFAULT_PATTERNS,

@@ -201,7 +201,7 @@ class LaunchScriptNotFound(RelayError):
 
 
 class LaunchSyntaxError(RelayError):
-    """The script does not compile; `details` names file, line, offset and text."""
+    """The script does not compile; `details` names file, line, offset, message and text."""
 
     code, status = "LAUNCH_SYNTAX_ERROR", 400
     way_out = Action.CORRECT_AND_LAUNCH

@@ -46,6 +46,7 @@ from relay.session.debuggee.start_failures import leaves
 log = logging.getLogger("relay")
 
 SHUTDOWN_SECONDS = 5.0
+SHORT_TOKEN = 8
 
 MOUNTS: Mapping[str, Mount] = {UI: UiApp, TOOL: tool_app, MCP: McpMount}
 """Faces that HTTP carries, by their paths."""
@@ -187,6 +188,8 @@ def _announce(url: str, settings: Settings, generated_token: str | None) -> None
     # In one piece: whoever reads our first line may then close the pipe.
     sys.stdout.write("".join(f"{line}\n" for line in _announcement(url, settings, generated_token)))
     sys.stdout.flush()
+    if settings.token is not None and len(settings.token) < SHORT_TOKEN:
+        log.warning("the token has less than %d characters: it can be guessed", SHORT_TOKEN)
     if settings.uds is None and not _is_loopback(settings.host):
         log.warning(
             "listening on %s: whoever reaches this port and has the token runs code as you; "

@@ -291,10 +291,14 @@ def test_every_bad_value_is_told_at_once_with_its_source(
 
 
 def test_a_bad_token_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELAY_TOKEN", "hush")
+    monkeypatch.setenv("RELAY_TOKEN", "hush" * 200)
     told = complaint()
     assert "token, from RELAY_TOKEN" in told
     assert "hush" not in told
+
+
+def test_a_token_may_be_short() -> None:
+    assert load_settings(token="hush").token == "hush"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '"port"', "null", "\udcff"])

@@ -13,6 +13,15 @@ from dataclasses import dataclass
 
 import click
 
+from relay.agents.clients import CLIENTS
+from relay.known_adapters.recipes import RECIPES
+
+TAKEN = {
+    "agent install --client": tuple(client.name for client in CLIENTS),
+    "adapters add": tuple(recipe.name for recipe in RECIPES if not recipe.obstacle),
+}
+"""Values that the command line takes as any text, though it knows them all."""
+
 
 @dataclass(frozen=True)
 class Words:
@@ -48,6 +57,8 @@ def _words(command: click.Command, path: tuple[str, ...]) -> Iterator[Words]:
     options: dict[str, str] = {}
     valued: set[str] = set()
     values: dict[str, tuple[str, ...]] = {}
+    key = " ".join(path)
+    commands.update(dict.fromkeys(TAKEN.get(key, ()), ""))
     for one in command.get_params(context):
         choices = tuple(one.type.choices) if isinstance(one.type, click.Choice) else ()
         if not isinstance(one, click.Option):
@@ -57,9 +68,9 @@ def _words(command: click.Command, path: tuple[str, ...]) -> Iterator[Words]:
                 options[name] = _short(one.help or "")
                 if not one.is_flag and not one.count:
                     valued.add(name)
-                if choices:
-                    values[name] = choices
-    yield Words(" ".join(path), commands, options, frozenset(valued), values)
+                if known := choices or TAKEN.get(f"{key} {name}", ()):
+                    values[name] = known
+    yield Words(key, commands, options, frozenset(valued), values)
     for name, child in children.items():
         yield from _words(child, (*path, name))
 

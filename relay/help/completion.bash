@@ -3,6 +3,7 @@ _relay_commands() {
     case "$1" in
     '') printf '%s\n' adapters agent attach break completion continue dap demo diff doctor end eval ez hang input locals mcp output pause perl-adapter restart run serve sessions stack start stdio step stop trace ui until watch where why ;;
     adapters) printf '%s\n' add list remove ;;
+    'adapters add') printf '%s\n' lldb dlv rdbg gdb codelldb ;;
     agent) printf '%s\n' hook install ;;
     completion) printf '%s\n' bash fish zsh ;;
     ez) printf '%s\n' debugserver version ;;
@@ -64,7 +65,7 @@ _relay_values() {
     'adapters add --state-dir') : ;;
     'adapters list --state-dir') : ;;
     'adapters remove --state-dir') : ;;
-    'agent install --client') : ;;
+    'agent install --client') printf '%s\n' claude-code codex gemini vscode cursor windsurf zed opencode cline ;;
     'agent install --name') : ;;
     'agent install --state-dir') : ;;
     'attach --adapter') : ;;

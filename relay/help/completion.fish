@@ -55,6 +55,12 @@ complete -c relay -n '__relay_at adapters' -a 'list' -d 'Show what is configured
 complete -c relay -n '__relay_at adapters' -a 'remove' -d 'Take an adapter out of config.json.'
 complete -c relay -n '__relay_at adapters' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at adapters' -l help -d 'Show this message and exit'
+complete -c relay -n '__relay_at adapters add' -f
+complete -c relay -n '__relay_at adapters add' -a 'lldb' -d ''
+complete -c relay -n '__relay_at adapters add' -a 'dlv' -d ''
+complete -c relay -n '__relay_at adapters add' -a 'rdbg' -d ''
+complete -c relay -n '__relay_at adapters add' -a 'gdb' -d ''
+complete -c relay -n '__relay_at adapters add' -a 'codelldb' -d ''
 complete -c relay -n '__relay_at adapters add' -l as -d 'What it is called here' -r
 complete -c relay -n '__relay_at adapters add' -l executable -d 'Where it is' -r
 complete -c relay -n '__relay_at adapters add' -l dry-run -d 'Only show what would be written'
@@ -76,7 +82,7 @@ complete -c relay -n '__relay_at agent' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at agent' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at agent hook' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at agent hook' -l help -d 'Show this message and exit'
-complete -c relay -n '__relay_at agent install' -l client -d 'claude-code, codex, gemini, vscode, cursor, windsurf, zed, opencode or cline' -r
+complete -c relay -n '__relay_at agent install' -l client -d 'claude-code, codex, gemini, vscode, cursor, windsurf, zed, opencode or cline' -x -a 'claude-code codex gemini vscode cursor windsurf zed opencode cline'
 complete -c relay -n '__relay_at agent install' -l dry-run -d 'Only show what would be written'
 complete -c relay -n '__relay_at agent install' -l uninstall -d 'Take away what was installed'
 complete -c relay -n '__relay_at agent install' -l project -d 'For this directory and whoever works in it, not for the user'

@@ -4,6 +4,7 @@ _relay_commands() {
     case "$1" in
     '') printf '%s\n' 'adapters:List debuggers for other languages, and add one.' 'agent:Make the relay known to clients of agents.' 'attach:Debug a program that runs already.' 'break:Set, list or delete breakpoints.' 'completion:Print what completes this command in a shell.' 'continue:Run to the next stop.' 'dap:Let an editor join a session, by the Debug Adapter Protocol.' 'demo:Find a bug in a bundled program, call by call.' 'diff:Run twice, and show the first call that went otherwise. Needs no server.' 'doctor:Check what the relay needs, and say how to fix it.' 'end:End a session and its program.' 'eval:Evaluate an expression where the program stands.' 'ez:The line protocol as a debugger command that editors spawn.' 'hang:Show what a program that hangs waits for.' 'input:Give the program a line to read.' 'locals:Show the local variables.' 'mcp:Tools for agents, over MCP on standard input and output.' 'output:Show what the program printed.' 'pause:Stop the running program where it is.' 'perl-adapter:Speak DAP on stdin and stdout, for Perl programs.' 'restart:Start the session'"'"'s program again.' 'run:Run a program once, and show every stop. Needs no server.' 'serve:Hold debug sessions and answer over HTTP.' 'sessions:List the sessions.' 'stack:Show the call stack.' 'start:Start a program under the debugger.' 'stdio:Debug one program by JSON lines on standard input and output.' 'step:Step one line: over, into or out.' 'stop:End the server in the background.' 'trace:Run to a call of a function, and show it whole.' 'ui:Open the page of the relay in a browser.' 'until:Run to a line.' 'watch:Stop when a value changes.' 'where:Show where the program stands.' 'why:Show who wrote a value, at a stop.' ;;
     adapters) printf '%s\n' 'add:Have the relay use a debugger of this machine.' 'list:Show what is configured, and what is on this machine.' 'remove:Take an adapter out of config.json.' ;;
+    'adapters add') printf '%s\n' lldb: dlv: rdbg: gdb: codelldb: ;;
     agent) printf '%s\n' 'hook:Offer the debugger when a test run failed.' 'install:Write what a client needs, or take it away.' ;;
     completion) printf '%s\n' bash: fish: zsh: ;;
     ez) printf '%s\n' 'debugserver:Debug FILE: as `relay stdio`, with FILE initialized already.' 'version:Print the version, and that is all.' ;;
@@ -65,7 +66,7 @@ _relay_values() {
     'adapters add --state-dir') : ;;
     'adapters list --state-dir') : ;;
     'adapters remove --state-dir') : ;;
-    'agent install --client') : ;;
+    'agent install --client') printf '%s\n' claude-code codex gemini vscode cursor windsurf zed opencode cline ;;
     'agent install --name') : ;;
     'agent install --state-dir') : ;;
     'attach --adapter') : ;;

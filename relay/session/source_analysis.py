@@ -35,6 +35,7 @@ def launch_syntax_error(
         file=path,
         line=fault.line,
         offset=fault.offset,
+        message=fault.message,
         error_message=fault.message,
         text=fault.text,
         suggestion=suggestion,

@@ -56,6 +56,11 @@ def test_commands_options_and_values_are_completed(shell: str) -> None:
     assert completed(shell, "relay", "adapters", "") == {"add", "list", "remove"}
     assert completed(shell, "relay", "adapters", "add", "--d") == {"--dry-run"}
     assert completed(shell, "relay", "run", "--on") == {"--on-exception"}
+    assert completed(shell, "relay", "agent", "install", "--client", "cl") == {
+        "claude-code",
+        "cline",
+    }
+    assert completed(shell, "relay", "adapters", "add", "ll") == {"lldb"}
     levels = {"debug", "error", "info", "warning"}
     assert completed(shell, "relay", "serve", "--log-level", "") == levels
     assert completed(shell, "relay", "completion", "") == set(SHELLS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from base64 import b64decode
 from collections.abc import Callable
@@ -435,9 +434,43 @@ async def test_max_chars_bounds_the_whole_answer_and_names_the_cuts(
     stop = response.json()["data"]["stop"]
     assert set(stop["truncated"]) <= set(ALL)
     assert bool(stop["truncated"]) == (max_chars < 5000)
-    assert len(json.dumps(stop)) <= max_chars + 300
+    assert len(stop["truncated"]) == len(set(stop["truncated"]))
+    numbers = [line["line"] for line in stop["source"]]
+    assert not numbers or rich.line("stop") in numbers
     for whole in set(ALL) - set(stop["truncated"]) - {"exception"}:
         assert whole in stop
+    if stop["source"]:  # else place and program alone are more
+        assert len(response.text) <= max_chars
+
+
+LOUD = """
+    def fall(depth, other={str(i): "v" * 50 for i in range(50)}):
+        many = list(range(500))
+        signs = chr(1) * 5000
+        if depth:
+            return fall(depth - 1)
+        print(signs)
+        raise ValueError(signs)  # @raised
+
+    fall(40)
+"""
+
+
+@pytest.mark.parametrize("max_chars", [1500, 2000, 5000, 20_000])
+async def test_max_chars_counts_what_stands_in_the_answer(
+    api: Api, program: Write, max_chars: int
+) -> None:
+    loud = program(LOUD)
+    session = await api.session()
+    await session.post("/watch", expression="other")
+    response = await api.client.post(
+        f"{session.path}/launch",
+        json={"script": loud.text, "wait": 30, "include": ALL, "max_chars": max_chars},
+    )
+    assert max_chars / 2 < len(response.text) <= max_chars
+    stop = response.json()["data"]["stop"]
+    assert loud.line("raised") in [line["line"] for line in stop["source"]]
+    assert stop["exception"]["traceback"]
 
 
 # Evaluate ----------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ async def test_who_holds_a_session_runs_it_and_others_look(paused: Session) -> N
             await paused.post(f"/{verb}", **body)
         assert (refused.value.status, refused.value.code) == (409, "SESSION_HELD"), verb
         assert refused.value.details["held_by"] == "Ada Löwe"
+        assert refused.value.details["held_since"] == taken["hold"]["since"]
         assert "Ada Löwe" in refused.value.message
         assert "Ada Löwe" in refused.value.details["suggestion"]
 

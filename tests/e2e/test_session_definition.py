@@ -99,6 +99,7 @@ async def test_a_start_that_fails_leaves_a_session_that_can_be_mended_and_restar
     script = program("def broken(:\n")
     error = await refused(api, "POST", "/sessions", {"launch": {"script": script.text}})
     assert error.code == "LAUNCH_SYNTAX_ERROR"
+    assert error.details["message"] == error.details["error_message"] != ""
     session = Session(api, error.details["session_id"])
     assert (await session.get())["status"] == "created"
     program("print('mended')\n")

@@ -423,6 +423,12 @@ async def test_an_editor_watches_a_value(api: Api, program: Write) -> None:
         wishes = [{"dataId": one["dataId"]} for one in (info, other)]
         both = (await peer.ask("setDataBreakpoints", breakpoints=wishes))["breakpoints"]
         assert [one["verified"] for one in both] == [True, True]
+        strange = [{"dataId": text} for text in ("cart", "7", '["total"]', '[1, "total"]', "{}")]
+        told = (await peer.ask("setDataBreakpoints", breakpoints=[*strange, *wishes]))[
+            "breakpoints"
+        ]
+        assert [one["verified"] for one in told] == [False] * 5 + [True] * 2
+        assert told[0]["message"] == "cart is no dataId of this session"
         (kept,) = (await peer.ask("setDataBreakpoints", breakpoints=wishes[:1]))["breakpoints"]
         assert kept["id"] == both[0]["id"]
         await peer.ask("continue", threadId=why["threadId"])

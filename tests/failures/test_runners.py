@@ -147,7 +147,9 @@ async def test_pytest(api: Api, program: Write) -> None:
     assert "len(['a', 'b'])" in failed.view["explanation"]
     assert "\nfails test_shop.py::test_assertion\n" in failed.report
     assert named["test_shop.py::test_fixture"].view["ends_name"] == "setup"
-    assert named["test_shop.py::TestCases::test_rounds"].view["ends_name"] == "(number=1)"
+    a_round = named["test_shop.py::TestCases::test_rounds"]
+    assert a_round.view["ends_name"] == "(number=1)"
+    assert "\nfails test_shop.py::TestCases::test_rounds (number=1)\n" in a_round.report
     assert found.exit_code == 1
 
 

@@ -54,7 +54,10 @@ class EditorDataBreakpoints:
     async def _one(self, wish: tuple[str, str | None]) -> dap.Breakpoint:
         if (known := self._own.get(wish)) is not None:
             return {"id": views.number_of_data(known), "verified": True}
-        expression, frame = json.loads(wish[0])
+        found = _named(wish[0])
+        if found is None:
+            return views.refused_breakpoint(None, f"{wish[0]} is no dataId of this session")
+        expression, frame = found
         try:
             view = await self._session.set_data_breakpoint(
                 expression=expression, frame_id=frame, condition=wish[1]
@@ -73,3 +76,12 @@ class EditorDataBreakpoints:
     async def _remove(self, number: str) -> None:
         with contextlib.suppress(RelayError):  # its run may be over
             await self._session.delete_data_breakpoint(number)
+
+
+def _named(data_id: str) -> tuple[str, int] | None:
+    """The expression and the frame that an id stands for; an editor may keep ids of other times."""
+    try:
+        expression, frame = json.loads(data_id)
+    except (TypeError, ValueError):
+        return None
+    return (expression, frame) if isinstance(expression, str) and type(frame) is int else None

@@ -318,7 +318,7 @@ async def present_as(
     more: the fields that `kind` has besides those of an ExecutionResult.
     """
     stop = session.stop
-    return kind(
+    result = kind(
         session_id=session.id,
         status=session.phase,
         stop_reason=stop.reason if stop else None,
@@ -328,9 +328,12 @@ async def present_as(
         change=change_view(stop),
         exit_code=session.exit_code,
         **failure_fields(stop),
-        stop=await included_parts(session, body, cursor) if body.include else None,
         **{"message": stop_message(session), **more},
     )
+    if not body.include:
+        return result
+    parts = await included_parts(session, body, cursor, len(result.model_dump_json()))
+    return result.model_copy(update={"stop": parts})
 
 
 async def _shown_return(

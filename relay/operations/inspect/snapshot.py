@@ -5,10 +5,13 @@ Source: contract, section 4 (`include`, `max_chars`).
 
 from __future__ import annotations
 
+import json
 import linecache
 import sys
 from collections.abc import Sequence
 from typing import Any
+
+from pydantic import BaseModel
 
 from relay.errors import RelayError
 from relay.models.execution import (
@@ -31,8 +34,11 @@ from relay.session.source_text import is_regular
 from relay.session.state.stop import Frame, Stop
 
 CONTEXT_LINES = 3
-ENVELOPE = 600
-"""Characters that envelope and location take of the budget."""
+ENVELOPE = 240
+"""Characters that the envelope takes of the budget, with the longest request id."""
+SKELETON = 240
+"""Characters that the names of all parts take, and those of the parts that are cut."""
+LONGEST_ESCAPE = len(r"\u0000")
 TRACEBACK_SHARE = 0.3
 STACK_FRAMES = 50
 
@@ -40,37 +46,69 @@ STACK_FRAMES = 50
 class Budget:
     """Characters left for the parts of a report; what did not fit is remembered."""
 
+    # Invariant: what is taken of `left` is what the part takes of the answer, as JSON.
+
     def __init__(self, chars: int) -> None:
-        self.left = max(0, chars - ENVELOPE)
+        self.left = max(0, chars)
         self.cut: list[str] = []
 
     def text(self, part: str, text: str, *, tail: bool = False, share: float = 1.0) -> str:
         """`text` if it fits, else its beginning (or its end) with a mark where it was cut."""
         room = int(self.left * share)
-        if len(text) > room:
-            self.cut.append(part)
-            room = max(0, room - 1)
-            text = "…" + text[len(text) - room :] if tail else text[:room] + "…"
-        self.left -= len(text)
+        if _size(text) > room:
+            self.mark(part)
+            text = _shortened(text, room - 1, tail)
+        self.left -= _size(text)
         return text
 
     def items(self, part: str, items: Sequence[Any]) -> list[Any]:
         """As many models from the front as fit."""
         taken = []
         for item in items:
-            size = len(item.model_dump_json())
-            if size > self.left:
-                self.cut.append(part)
+            if not self.take(item):
+                self.mark(part)
                 break
-            self.left -= size
             taken.append(item)
         return taken
 
+    def take(self, item: BaseModel) -> bool:
+        """Whether this model fits; then it is counted."""
+        size = len(item.model_dump_json()) + len(",")
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
 
-async def included_parts(session: Session, body: Waiting, cursor: int) -> StopReport | None:
-    """What `include` asked for, at the present stop; after an exit only the output is left."""
+    def mark(self, part: str) -> None:
+        """Remember that something of this part is left out."""
+        if part not in self.cut:
+            self.cut.append(part)
+
+
+def _size(text: str) -> int:
+    """Characters that it takes in JSON."""
+    return len(json.dumps(text, ensure_ascii=False)) - len('""')
+
+
+def _shortened(text: str, room: int, tail: bool) -> str:
+    """As much of it as takes `room` characters in JSON, and a mark."""
+    kept = max(0, min(room, len(text)))
+    while kept and (over := _size(text[-kept:] if tail else text[:kept]) - room) > 0:
+        kept -= max(1, over // LONGEST_ESCAPE)
+    if not kept:
+        return "…"
+    return "…" + text[-kept:] if tail else text[:kept] + "…"
+
+
+async def included_parts(
+    session: Session, body: Waiting, cursor: int, taken: int
+) -> StopReport | None:
+    """What `include` asked for, at the present stop; after an exit only the output is left.
+
+    taken: characters of the rest of the answer.
+    """
     wanted, stop = frozenset(body.include), session.stop
-    budget = Budget(body.max_chars)
+    budget = Budget(body.max_chars - ENVELOPE - SKELETON - taken)
     parts: dict[str, Any] = {}
     if stop is not None:
         try:
@@ -82,7 +120,7 @@ async def included_parts(session: Session, body: Waiting, cursor: int) -> StopRe
         room = min(REPORT_BYTES, max(LEAST_REPORT, budget.left))
         text = await stop_report(session, max_chars=room, reveal=body.reveal)
         parts["report"] = text
-        budget.left -= len(text)
+        budget.left -= _size(text)
     if "output" in wanted:
         printed = "".join(text for _, text in printed_since(session, cursor))
         parts["output"] = budget.text("output", printed, tail=True)
@@ -95,9 +133,10 @@ async def _paused_parts(
     parts: dict[str, Any] = {}
     redaction = REVEALING if reveal else session.redaction
     if "location" in wanted:
-        parts["location"] = location_view(stop)
+        parts["location"] = place = location_view(stop)
+        budget.left -= len(place.model_dump_json()) if place is not None else 0
     if "source" in wanted:
-        parts["source"] = budget.items("source", source_lines(stop.top, redaction))
+        parts["source"] = _nearest(budget, source_lines(stop.top, redaction), stop.top)
     if "exception" in wanted and stop.exception is not None:
         raised = stop.exception
         parts["exception"] = StopException(
@@ -130,6 +169,13 @@ def source_lines(frame: Frame | None, redaction: Redaction = REVEALING) -> list[
     ]
 
 
+def _nearest(budget: Budget, lines: list[SourceLine], frame: Frame | None) -> list[SourceLine]:
+    """As many lines as fit, from the frame's own outwards."""
+    at = frame.line if frame is not None else 0
+    outwards = sorted(lines, key=lambda line: (abs(line.line - at), line.line))
+    return sorted(budget.items("source", outwards), key=lambda line: line.line)
+
+
 async def _stack_lines(session: Session, stop: Stop) -> list[FrameLine]:
     frames = await stack(session.require_debuggee("include"), stop, stop.thread_id)
     return [
@@ -154,7 +200,7 @@ async def _locals(
     found = await inspector.locals(stop.top, max_chars=budget.left, reveal=reveal)
     variables = [LocalVariable.pick(variable) for variable in found.variables]
     if found.cut:
-        budget.cut.append("locals")
+        budget.mark("locals")
     return budget.items("locals", variables)
 
 

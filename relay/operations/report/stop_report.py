@@ -331,7 +331,8 @@ def _ended(failure: Failure) -> str:
     """`fails test_shop.py::test_total`, `ends thread worker-1`"""
     words = f"fails {failure.test}" if failure.test else f"ends {failure.ends}"
     if failure.name:
-        words += f" ({failure.name})" if failure.test else f" {failure.name}"
+        shown = failure.name if failure.name.startswith("(") else f"({failure.name})"
+        words += f" {shown}" if failure.test else f" {failure.name}"
     if failure.group is not None:
         words += f", {failure.group['number']} of {failure.group['of']} in a group"
     return words

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from relay.errors import SessionHeld
-from relay.session.clock import utc_now
+from relay.session.clock import format_timestamp, utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +46,5 @@ class Holding:
             raise SessionHeld(
                 f"Cannot {verb}: {self.current.by} holds the session",
                 held_by=self.current.by,
-                held_since=self.current.since.isoformat(),
+                held_since=format_timestamp(self.current.since),
             )
