@@ -49,6 +49,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"
 
 LONGEST_LISTING = 4500
 """Bytes: an agent pays for them in each conversation."""
+VERSION = 20
+"""Bytes by which the name of a version, which stands in an answer, may be longer elsewhere."""
 
 
 @asynccontextmanager
@@ -125,9 +127,8 @@ async def hello(peer: Peer) -> None:
 async def tools(peer: Peer) -> None:
     found = (await ask(peer, "tools/list"))["result"]
     assert [tool["name"] for tool in found["tools"]] == [tool.name for tool in TOOLS]
-    assert len(json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()) <= (
-        LONGEST_LISTING
-    )
+    written = json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
+    assert len(written) + VERSION <= LONGEST_LISTING
     headers = {
         field.get("x-mcp-header")
         for tool in found["tools"]

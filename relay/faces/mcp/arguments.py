@@ -183,10 +183,8 @@ class Inspect(OfSession):
         description="What to look at; `calls`: those that debug_trace what=calls has recorded"
     )
     frame: int = Field(0, ge=0, description="Frame of locals and source, 0 on top")
-    ref: int | None = hinted(
-        None,
-        "of a variable",
-        "With `variable`: whose items or attributes; from locals or debug_eval",
+    ref: int | None = Field(
+        None, description="With `variable`: whose items or attributes; from locals or debug_eval"
     )
     thread: int | None = Field(None, description="Thread of the stack; default: the stopped one")
     path: PathText | None = Field(None, description="File of source; default: the frame's")

@@ -77,7 +77,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_continue",
-        "Go on from a stop; pause or await what runs. Returns the next stop.",
+        "Go on from a stop; pause or await what runs.",
         arguments.Continue,
         calls.go_on,
     ),
@@ -96,7 +96,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_breakpoints",
-        "Change or list breakpoints, at any time.",
+        "Change or list breakpoints.",
         arguments.Breakpoints,
         breakpoint_calls.change,
     ),
