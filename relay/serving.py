@@ -47,6 +47,7 @@ log = logging.getLogger("relay")
 
 SHUTDOWN_SECONDS = 5.0
 SHORT_TOKEN = 8
+"""Characters below which a token is taken, and warned of."""
 
 MOUNTS: Mapping[str, Mount] = {UI: UiApp, TOOL: tool_app, MCP: McpMount}
 """Faces that HTTP carries, by their paths."""
