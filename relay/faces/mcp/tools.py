@@ -96,7 +96,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_breakpoints",
-        "Change or list breakpoints.",
+        "Change or list breakpoints, any time.",
         arguments.Breakpoints,
         breakpoint_calls.change,
     ),
