@@ -53,6 +53,9 @@ OPEN_TO_ALL = "open_to_all"
 TAKES_TURNS = "takes_turns"
 """An app with this attribute has requests that are too many wait for a while, and not refused."""
 
+IS_WHOLE = "relay.is_whole"
+"""In the scope of a request whose body, if it has any, is there already: receiving it waits for nobody."""
+
 ON_HANG_UP = "relay.on_hang_up"
 """In the scope, by our own server: takes a function, to be called if the client leaves before its
 answer is there."""

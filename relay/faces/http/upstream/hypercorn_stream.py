@@ -26,7 +26,7 @@ from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.trio.task_group import _handle
 from hypercorn.typing import HTTPScope
 
-from relay.faces.common.asgi import ON_HANG_UP, Headers, Message
+from relay.faces.common.asgi import IS_WHOLE, ON_HANG_UP, Headers, Message, Scope
 
 AnswerWhole: TypeAlias = Callable[[int, Headers, bytes], Awaitable[bool]]
 """Sends status, headers and body as one; False if they cannot go out like that."""
@@ -96,6 +96,7 @@ class Exchange(HTTPStream):
         """Serve a request that is there already; `answer` sends what can go out whole."""
         self._answer_whole = answer
         self._begin(request)
+        cast(Scope, self.scope)[IS_WHOLE] = True
         self._inbox.put_now(_piece(body, more=False))
 
     async def app_send(self, message: Any) -> None:
