@@ -719,6 +719,35 @@ async def test_a_variable_of_a_comprehension_is_not_the_one_outside_of_the_same_
             assert await session.post(path, expression="v")
 
 
+ONLY_INSIDE = """
+    def inner_only(items, also):
+        plain = [v for v in items]
+        called = [lambda: shared for shared in items]
+        several = {w: u for w in items for u in [own for own in items]}
+        own = [also for also in items]
+        print(plain, called, several, own)  # @over
+
+    at_top = [t for t in (1, 2)]
+    print("top")  # @top
+    inner_only((1, 2), 3)
+"""
+
+
+async def test_a_variable_that_only_comprehensions_have_is_refused_with_the_reason(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(ONLY_INSIDE)
+    for mark, names in (("top", "t"), ("over", ("v", "shared", "w", "u"))):
+        session = await paused(api, code, mark, python)
+        for name in names:
+            reason = f"{name} is the variable of a comprehension|There is no variable {name} "
+            for path in ("/data-breakpoints", "/history"):
+                with pytest.raises(Refused, match=reason):
+                    await session.post(path, expression=name)
+    for name in ("own", "also", "items"):
+        assert await session.post("/data-breakpoints", expression=name)
+
+
 EQUAL_KEYS = """
     import decimal
     import enum

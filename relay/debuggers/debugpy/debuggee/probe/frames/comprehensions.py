@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import stack_depths
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
 
+_HAS_ARGS, _HAS_KWARGS = 0x4, 0x8  # of a code's flags
+
 
 def offsets_put_aside(code: Any, name: str) -> frozenset[int]:
     """The instructions before which the variable lies on the stack, those that put it back among them."""
@@ -27,6 +29,26 @@ def offsets_put_aside(code: Any, name: str) -> frozenset[int]:
         return frozenset()
     values = _ValuesOnStack(code)
     return frozenset().union(*(values.offsets_from(start) for start in starts))
+
+
+def is_only_in_comprehensions(code: Any, name: str) -> bool:
+    """Whether comprehensions that run in the frame have the variable, and the code itself has none."""
+    aside = offsets_put_aside(code, name)
+    arguments = code.co_argcount + code.co_kwonlyargcount
+    arguments += bool(code.co_flags & _HAS_ARGS) + bool(code.co_flags & _HAS_KWARGS)
+    if not aside or name in code.co_varnames[:arguments]:
+        return False
+    return not any(
+        _names_variable(one, name) and one.offset not in aside
+        for one in facts_of(code)[0]
+        if one.opname != "LOAD_FAST_AND_CLEAR"
+    )
+
+
+def _names_variable(one: Any, name: str) -> bool:
+    if not any(part in one.opname for part in ("_FAST", "_DEREF", "_CLOSURE")):
+        return False
+    return one.argval == name or (type(one.argval) is tuple and name in one.argval)
 
 
 class _ValuesOnStack:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import lost_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
-    from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
+    from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import (
+        is_only_in_comprehensions,
+        offsets_put_aside,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
         place_read,
@@ -223,6 +226,8 @@ def _named_target(name: str, frame: Any, text: str) -> StateTarget:
     kind = variable_kind(code, name)
     if lost is not None and kind in ("cell", "local"):
         raise unwatchable(lost)
+    if kind in ("cell", "local") and is_only_in_comprehensions(code, name):
+        raise _only_in_comprehensions(name)
     if kind == "cell":
         return StateTarget("cell", _cell_named(name, frame), name, None, text)
     if frame.f_lasti in offsets_put_aside(code, name):
@@ -240,8 +245,14 @@ def _named_target(name: str, frame: Any, text: str) -> StateTarget:
         return StateTarget("global", space, name, None, text)
     if is_builtin:
         raise unwatchable(f"{name} is one of Python's own names, which nobody assigns to")
+    if is_only_in_comprehensions(code, name):
+        raise _only_in_comprehensions(name)
     known = (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *space)
     raise unwatchable(f"There is no variable {name}{_similar(name, known)}")
+
+
+def _only_in_comprehensions(name: str) -> TroubleError:
+    return unwatchable(f"{name} is the variable of a comprehension, and has no value outside of it")
 
 
 def _similar(name: str, names: Iterable[Any]) -> str:
