@@ -731,3 +731,39 @@ async def test_functions_whose_code_is_equal_are_heard_each(api: Api, program: W
     expected = [("1", "2", twins.line("second")), (None, "1", twins.line("first"))]
     assert changes(told) == expected, told
     assert told["complete"]
+
+
+NOT_YET = """
+    class Job:
+        def __init__(self):
+            print("begun")  # @begun
+            self.state = 1
+
+    def work(flag):
+        if flag:
+            late = 1
+        print("end")  # @end
+
+    Job()
+    work(False)
+    work(True)
+"""
+
+
+async def test_what_has_had_no_value_yet_came_with_nothing(api: Api, program: Write) -> None:
+    code = program(NOT_YET)
+    for launch in ({}, {"record": ["Job.__init__:self.state", "work:late"]}):
+        session = await api.session()
+        for mark in ("begun", "end"):
+            await session.breakpoint(code.text, code.line(mark))
+        await session.launch(code.text, **launch)
+        told = await session.post("/history", expression="self.state", wait=60)
+        assert (told["value"], told["writes"], told["complete"]) == (None, [], False)
+        assert told["reason"].startswith("no write was seen: it never had a value")
+        await session.resume()
+        told = await session.post("/history", expression="late", wait=60)
+        assert (told["value"], told["writes"], told["complete"]) == (None, [], True)
+        await session.resume()
+        told = await session.post("/history", expression="late", wait=60)
+        assert [(one["old"], one["new"]) for one in told["writes"]] == [(None, "1")]
+        assert told["complete"] is True

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        ABSENT,
         StateTarget,
         dict_of_target,
         fills_when_read,
@@ -176,7 +177,7 @@ def written(frame: int, expression: str, limit: int) -> dict[str, Any]:
     left_out = sum(log.count for log in logs) - min(limit, len(writes))
     return {
         "writes": [_answer_of(write) for write in writes[: -limit - 1 : -1]],
-        "reason": _why_incomplete(watch, writes, read_target(target), limit, left_out)
+        "reason": _why_incomplete(watch, writes, target, limit, left_out)
         or _why_unsure(watch, target),
     }
 
@@ -195,12 +196,17 @@ def _logs_of(watch: WriteWatch, target: StateTarget) -> list[ObjectWrites | None
 
 
 def _why_incomplete(
-    watch: WriteWatch, writes: list[Any], value: Any, limit: int, left_out: int
+    watch: WriteWatch, writes: list[Any], target: StateTarget, limit: int, left_out: int
 ) -> str | None:
+    value = read_target(target)
     if watch.failure is not None:
         return f"the watch failed: {watch.failure}"
     if not writes and watch.log.is_full:
         return "so many objects were written to that these writes are left out"
+    if not writes and value is ABSENT and target.kind == "local":
+        return None  # its frame was watched from its first instruction on
+    if not writes and value is ABSENT:
+        return "no write was seen: it never had a value, or code in C wrote it"
     if not writes:
         return "no write was seen: the value came with what holds it, or code in C wrote it"
     if writes[-1].after != address_of(value):
