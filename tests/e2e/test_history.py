@@ -752,7 +752,8 @@ NOT_YET = """
 
 async def test_what_has_had_no_value_yet_came_with_nothing(api: Api, program: Write) -> None:
     code = program(NOT_YET)
-    for launch in ({}, {"record": ["Job.__init__:self.state", "work:late"]}):
+    launches: list[dict[str, Any]] = [{}, {"record": ["Job.__init__:self.state", "work:late"]}]
+    for launch in launches:
         session = await api.session()
         for mark in ("begun", "end"):
             await session.breakpoint(code.text, code.line(mark))
