@@ -112,21 +112,25 @@ async def test_jobs_of_a_pool_that_nobody_asks(api: Api, program: Write) -> None
         assert SENT_NONE in stop.report
 
 
+ASKED_OF_A_POOL = """
+    import concurrent.futures
+    import multiprocessing
+
+    def work(number):
+        return 1 / number  # @work
+
+    if __name__ == "__main__":
+        context = multiprocessing.get_context("fork")
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+            asked = pool.submit(work, 0)
+            asked.result()  # @asked
+"""
+
+
 async def test_what_is_asked_of_locals_that_are_not_here_is_refused_with_the_reason(
     api: Api, program: Write
 ) -> None:
-    fails = program("""
-        import concurrent.futures
-        import multiprocessing
-
-        def work(number):
-            return 1 / number  # @work
-
-        if __name__ == "__main__":
-            context = multiprocessing.get_context("fork")
-            with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-                pool.submit(work, 0).result()
-    """)
+    fails = program(ASKED_OF_A_POOL)
     session = await api.session()
     await session.launch(fails.text, stop_on_exception="uncaught", wait=30)
     lost = "work ran in another process or thread, and only its lines came from there"
@@ -185,19 +189,7 @@ async def test_a_thread_that_sends_the_text_of_its_traceback_is_not_told_as_a_pr
 async def test_an_error_of_a_pool_is_shown_where_its_process_raised_it(
     api: Api, program: Write
 ) -> None:
-    fails = program("""
-        import concurrent.futures
-        import multiprocessing
-
-        def work(number):
-            return 1 / number  # @work
-
-        if __name__ == "__main__":
-            context = multiprocessing.get_context("fork")
-            with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-                asked = pool.submit(work, 0)
-                asked.result()  # @asked
-    """)
+    fails = program(ASKED_OF_A_POOL)
     found = await run(api, script=fails.text)
     (stop,) = found.stops
     assert stop.what == ("process", "ZeroDivisionError", fails.line("work"))
