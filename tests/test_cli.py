@@ -253,7 +253,7 @@ def test_a_wrong_command_line_is_told_with_the_way_to_help(
     [
         (["--port", "70000"], {}, "port, from the command line"),
         ([], {"RELAY_PORT": "many"}, "port, from RELAY_PORT"),
-        (["--token", "short"], {}, "token, from the command line"),
+        (["--token", "x" * 513], {}, "token, from the command line"),
         ([], {"RELAY_PROJECT_ROOT": "/no/such/directory"}, "no such directory: /no/such/directory"),
         (["--python-path", "no-such-python"], {}, "no such executable: no-such-python"),
     ],
