@@ -140,12 +140,9 @@ class Standby:
         return True
 
     def _give_way(self) -> None:
-        """The newest of those that are more than one of their kind, or the kind that was not asked for
-        longest."""
-        kinds = list(self._kinds.items())
-        key, kind = max(kinds, key=lambda one: len(one[1].places))
-        if len(kind.places) == 1:
-            key, kind = next(one for one in kinds if one[1].places)
+        """One of a kind of which several wait, or the one of the kind that was not asked for longest."""
+        kinds = [(key, kind) for key, kind in self._kinds.items() if kind.places]
+        key, kind = next((one for one in kinds if len(one[1].places) > 1), kinds[0])
         place = kind.places[-1]
         self._forget(key, place)
         place.scope.cancel()

@@ -92,7 +92,8 @@ def receive_program(witness: Any, sock: socket.socket) -> dict[str, Any]:
     program: dict[str, Any] = json.loads(receive(sock, int.from_bytes(receive(sock, 4), "big")))
     if program["begun_at"] is not None:
         now = witness.look()
-        if now != (before or now) or witness.has_changed_since(program["begun_at"], now):
+        has_changed = before is not None and now != before
+        if has_changed or witness.has_changed_since(program["begun_at"], now):
             os._exit(STALE_EXIT)
         sock.sendall(READY)
     if before is not None:

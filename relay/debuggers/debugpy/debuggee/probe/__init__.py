@@ -54,6 +54,7 @@ PARTS = (
     "frames/assignment",
     "frames/computed_state",
     "frames/state_targets",
+    "frames/variable_targets",
     "writes/dict_watch",
     "frames/static_lookup",
     "frames/modules",

@@ -14,6 +14,7 @@ static_lookup       names and completions by stored facts: nothing of the progra
 stored_expressions  expressions of names, attributes and items, looked up without running anything
 computed_state      what the program computes, where an expression seems to name a place
 state_targets       the place in the program's state that an expression names
+variable_targets    the same of a name
 modules             modules that are loaded, and the source as their loaders give it
 code_table          facts by code object, each object for itself
 opcodes             facts about single instructions

@@ -66,7 +66,7 @@ _STORES = (
     "DELETE_",
 )
 _LONGEST_LOOKBACK = 400
-_HAS_FAST_VARIABLES = 0x1  # of a code's flags
+HAS_FAST_VARIABLES = 0x1  # of a code's flags: a function's, whose variables are in no dict
 _GLOBAL_OPS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 _code_facts: dict[int, tuple[Any, list[Any], dict[int, int], frozenset[int]]] = {}
@@ -111,6 +111,12 @@ def names_bound_anew(code: Any) -> frozenset[str]:
     return frozenset(found)
 
 
+def argument_count(code: Any) -> int:
+    """How many of its variables are arguments: the first ones."""
+    stars = bool(code.co_flags & 4) + bool(code.co_flags & 8)  # *args, **kwargs
+    return int(code.co_argcount + code.co_kwonlyargcount + stars)
+
+
 def attributes_stored_by(code: Any) -> list[str]:
     """Attributes, of whatever objects, that the code binds, in its order."""
     return [one.argval for one in facts_of(code)[0] if one.opname == "STORE_ATTR"]
@@ -124,7 +130,7 @@ def variable_kind(code: Any, name: str) -> str:
     """
     if name in code.co_freevars:
         return "cell"
-    if not code.co_flags & _HAS_FAST_VARIABLES:
+    if not code.co_flags & HAS_FAST_VARIABLES:
         return ""  # of a module or class: all its own are in a dict
     kind = "cell" if name in code.co_cellvars else "local" if name in code.co_varnames else ""
     if kind and name in code.co_names:

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import argument_count, facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import stack_depths
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
-
-_HAS_ARGS, _HAS_KWARGS = 0x4, 0x8  # of a code's flags
 
 
 def offsets_put_aside(code: Any, name: str) -> frozenset[int]:
@@ -34,9 +32,7 @@ def offsets_put_aside(code: Any, name: str) -> frozenset[int]:
 def is_only_in_comprehensions(code: Any, name: str) -> bool:
     """Whether comprehensions that run in the frame have the variable, and the code itself has none."""
     aside = offsets_put_aside(code, name)
-    arguments = code.co_argcount + code.co_kwonlyargcount
-    arguments += bool(code.co_flags & _HAS_ARGS) + bool(code.co_flags & _HAS_KWARGS)
-    if not aside or name in code.co_varnames[:arguments]:
+    if not aside or name in code.co_varnames[: argument_count(code)]:
         return False
     return not any(
         _names_variable(one, name) and one.offset not in aside

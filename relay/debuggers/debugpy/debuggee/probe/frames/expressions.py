@@ -7,6 +7,7 @@ lets through what is raised.
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 import textwrap
 import types
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import write_locals
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, exception_line
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, name_of, namespace_of
+
+
+_LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
 
 
 def is_path(source: str) -> bool:
@@ -107,17 +111,16 @@ def _require_known_names(codes: tuple[Any, Any], frame: Any) -> None:
     if type(code) is types.CodeType:
         gone = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
     else:  # only a place is known
-        gone = _names_with(codes, ("LOAD_NAME", "LOAD_GLOBAL"))
+        gone = _names_with(codes, _LOADS)
         gone -= _names_with(codes, ("STORE_NAME", "STORE_GLOBAL"))
         gone -= {*frame.f_locals, *frame.f_globals, *frame.f_builtins}
-    for name in sorted(gone & _names_with(codes, ("LOAD_NAME", "LOAD_GLOBAL"))):
-        raise NameError(f"name {name!r} is not known: {lost}")
+    missing = sorted(gone & _names_with(codes, _LOADS))
+    if missing:
+        raise NameError(f"name {missing[0]!r} is not known: {lost}")
 
 
 def _names_with(codes: tuple[Any, Any], operations: tuple[str, ...]) -> set[str]:
     """The names that these operations use, also within functions and comprehensions."""
-    import dis
-
     found: set[str] = set()
     waiting = [code for code in codes if code is not None]
     while waiting:
@@ -136,8 +139,6 @@ def _execute(codes: tuple[Any, Any], space: dict[str, Any]) -> Any:
 
 def _declared_globals(codes: tuple[Any, Any]) -> frozenset[str]:
     """Names under a `global` statement: STORE_GLOBAL at the top level of the code."""
-    import dis
-
     if codes[0] is None:
         return frozenset()
     found = dis.get_instructions(codes[0])

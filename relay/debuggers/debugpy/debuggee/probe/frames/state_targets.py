@@ -20,12 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import lost_locals
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
-    from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import (
-        is_only_in_comprehensions,
-        offsets_put_aside,
-    )
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
         place_read,
@@ -45,11 +39,10 @@ if TYPE_CHECKING:
         run_code,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import (
-        can_read_cells,
-        cell_of,
         owners_of_inline_values,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import pull_locals
+    from relay.debuggers.debugpy.debuggee.probe.frames.variable_targets import variable_target
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         Interrupted,
         TroubleError,
@@ -72,7 +65,6 @@ _FILLING = collections.defaultdict.__dict__["__missing__"]
 _DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 _CONTAINERS = (*_DICTS, list, set, bytearray, collections.deque)
 _LONGEST_KEY = 40
-_OPTIMIZED = 0x1  # of a code's flags: locals are not in a dict
 
 
 class StateTarget(NamedTuple):
@@ -119,7 +111,7 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
     text = expression.strip()
     node = mangled(ast.parse(text, "<evaluate>", "eval"), text, frame).body
     if isinstance(node, ast.Name):
-        return _named_target(node.id, frame, text)
+        return variable_target(node.id, frame, text)
     if isinstance(node, ast.Attribute):
         part = OwnerPart(_value_of_part(node.value, frame), _source_of_part(node.value, text))
         return _attribute_target(part, node.attr, frame, text, may_come)
@@ -215,62 +207,10 @@ def _kind_of_node(node: Any) -> str:
     return next(found, "not a name, an attribute or an item")
 
 
-# Variables
-
-
-def _named_target(name: str, frame: Any, text: str) -> StateTarget:
-    code, space = frame.f_code, frame.f_globals
-    lost = lost_locals(frame)
-    if type(code) is not types.CodeType:
-        raise unwatchable(lost or f"{code.co_name} is a place in a file, and no code that runs")
-    kind = variable_kind(code, name)
-    if lost is not None and kind in ("cell", "local"):
-        raise unwatchable(lost)
-    if kind in ("cell", "local") and is_only_in_comprehensions(code, name):
-        raise _only_in_comprehensions(name)
-    if kind == "cell":
-        return StateTarget("cell", _cell_named(name, frame), name, None, text)
-    if frame.f_lasti in offsets_put_aside(code, name):
-        raise unwatchable(
-            f"{name} is the variable of a comprehension here, which nothing else writes:"
-            " ask outside of it for another of that name"
-        )
-    if kind == "local":
-        return StateTarget("local", frame, name, code, text)
-    f_locals = frame.f_locals
-    if not code.co_flags & _OPTIMIZED and f_locals is not space and name in f_locals:
-        return StateTarget("local", frame, name, code, text)  # the body of a class
-    is_builtin = name in vars(sys.modules["builtins"])
-    if name in space or (name in code.co_names and not is_builtin):
-        return StateTarget("global", space, name, None, text)
-    if is_builtin:
-        raise unwatchable(f"{name} is one of Python's own names, which nobody assigns to")
-    if is_only_in_comprehensions(code, name):
-        raise _only_in_comprehensions(name)
-    known = (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *space)
-    raise unwatchable(f"There is no variable {name}{_similar(name, known)}")
-
-
-def _only_in_comprehensions(name: str) -> TroubleError:
-    return unwatchable(f"{name} is the variable of a comprehension, and has no value outside of it")
-
-
-def _similar(name: str, names: Iterable[Any]) -> str:
+def similar_name(name: str, names: Iterable[Any]) -> str:
+    """Words for the end of a refusal: which of the names may have been meant, if any."""
     near = difflib.get_close_matches(name, [n for n in names if type(n) is str], n=1)
     return f"; there is {near[0]}" if near else ""
-
-
-def _cell_named(name: str, frame: Any) -> Any:
-    if not can_read_cells():
-        raise unwatchable(
-            f"{name} is shared with an inner function, and this Python does not say where it is"
-        )
-    cell = attempt(cell_of, frame, name)
-    if cell is None:
-        raise unwatchable(
-            f"{name} is shared with an inner function, and not yet made: ask a line further on"
-        )
-    return cell
 
 
 # Attributes
@@ -304,7 +244,7 @@ def _attribute_target(
     if found is None:
         refuse_own_getattr(part, name, text)
         if not _may_be_set(name, plan, frame):
-            raise unwatchable(f"This {plan.name} has no attribute {name}{_similar(name, own)}")
+            raise unwatchable(f"This {plan.name} has no attribute {name}{similar_name(name, own)}")
     elif not (may_come and _may_be_set_over(found, name, plan, frame)):
         refuse_looked_up(found, f"{plan.name}.{name}")
         raise unwatchable(
@@ -449,7 +389,7 @@ def _module_target(part: OwnerPart, name: str, frame: Any, text: str) -> StateTa
     if name not in space:
         refuse_own_getattr(part, name, text, space)
     if name not in space and name not in frame.f_code.co_names:
-        raise unwatchable(f"The module {where} has no {name}{_similar(name, space)}")
+        raise unwatchable(f"The module {where} has no {name}{similar_name(name, space)}")
     return StateTarget("global", space, name, None, text)
 
 
@@ -468,7 +408,7 @@ def _class_target(part: OwnerPart, name: str, frame: Any, text: str) -> StateTar
         )
     refuse_own_getattr(part, name, text)
     if name not in frame.f_code.co_names:
-        near = _similar(name, namespace_of(cls))
+        near = similar_name(name, namespace_of(cls))
         raise unwatchable(f"The class {name_of(cls)} has no attribute {name}{near}")
     return StateTarget("attribute", cls, name, None, text)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import dis
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.expected import source_tree
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import CAN_HAVE_TRAPS
 
-_HAS_TRAPS = sys.version_info[:2] == (3, 11)
 _MOST_VISITS = 1000
 _last_visits: dict[tuple[str, int], tuple[Any, int]] = {}
 """By breakpoint and frame, or one that was where this one is now: the code, and the instruction at
@@ -39,7 +38,7 @@ def comes_back(name: str, frame: Any, line: int) -> bool:
     A later pass begins further up in the code, or has gone through the head of a loop.
     """
     code, now = frame.f_code, frame.f_lasti
-    if _HAS_TRAPS:
+    if CAN_HAVE_TRAPS:
         now = inserted_in(code).get(now, now)
     before, at = _last_visits.get((name, id(frame)), (None, 0))
     if len(_last_visits) > _MOST_VISITS:

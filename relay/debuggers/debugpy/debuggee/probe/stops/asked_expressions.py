@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_IN_FUNCTION = 0x0001  # of a code's flags, CO_OPTIMIZED: its variables have places of their own
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import HAS_FAST_VARIABLES
+
 _OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _UNLIKE = (*_OWN_SCOPES, ast.NamedExpr) if hasattr(ast, "NamedExpr") else _OWN_SCOPES
 """Parts of expressions that see other names within a function, or bind one."""
@@ -53,7 +55,7 @@ class AskedExpression:
         code = frame.f_code
         its_own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
         names = {node.id for node in ast.walk(self._tree) if type(node) is ast.Name}
-        can_be = code.co_flags & _IN_FUNCTION and self._is_alike_in_function()
+        can_be = code.co_flags & HAS_FAST_VARIABLES and self._is_alike_in_function()
         function = self._reading(sorted(its_own & names), frame.f_globals) if can_be else None
         self._last = code, function
         return function

@@ -82,14 +82,14 @@ class _Capture:
 
     def columns_for(self, frame: Any) -> list[_Column]:
         """For frames of this one's code and globals; private names are those of its class."""
-        columns = [
-            _Column(expression.function_for(frame), expression, is_secret)
-            for source, text in self.expressions
-            for expression in (_asked_expression(text, frame),)
-            for is_secret in (not self.reveal and is_secret_expression(source),)
-        ]
+        columns = [self._column(source, text, frame) for source, text in self.expressions]
         self.prepared = frame.f_code, frame.f_globals, columns
         return columns
+
+    def _column(self, source: str, text: str, frame: Any) -> _Column:
+        expression = _asked_expression(text, frame)
+        is_secret = not self.reveal and is_secret_expression(source)
+        return _Column(expression.function_for(frame), expression, is_secret)
 
     def add(self, row: list[Any], size: int) -> None:
         """A row with so many characters of texts: lost where there is no room for more texts."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import program_frame
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         asked_condition,
@@ -95,6 +96,10 @@ def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
     return True
 
 
+def _condition_function(condition: str, frame: Any) -> Any:
+    return asked_condition(condition).function_for(frame)
+
+
 def _condition_held(frame: Any) -> bool:
     """A condition that has been asked, and holds."""
     return True
@@ -157,10 +162,7 @@ def end_questions(code: Any, line: int, epoch: Any) -> None:
     known = questions.known
     if known is None or known.epoch is not epoch or known.mtime != py_db.mtime:
         known = questions.known = _Known(epoch, py_db)
-    frame: Any = frame_at(2)
-    while frame.f_code is not code:
-        frame = frame.f_back
     condition, name = names_in_condition(breakpoint.condition)
     is_all = condition is not None and not breakpoint.hit_condition
-    ask = attempt(lambda: asked_condition(condition).function_for(frame)) if is_all else None
+    ask = attempt(_condition_function, condition, program_frame(1)) if is_all else None
     known.breakpoints[id(code), line] = _DirectQuestion(code, breakpoint, name, ask)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import argument_count, facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, begun_line
 
 _HARMLESS = [
@@ -97,7 +97,7 @@ class LineFacts(NamedTuple):
 
 def line_facts(code: Any) -> LineFacts:
     """Reads the bytecode once; costs milliseconds for a long function."""
-    arguments = code.co_varnames[: _argument_count(code)]
+    arguments = code.co_varnames[: argument_count(code)]
     stores: list[tuple[int, int, str]] = []  # offset, line, name
     loops: list[tuple[int, int]] = []  # offsets: first, last
     lines = {code.co_firstlineno}
@@ -164,11 +164,6 @@ def lines_of_instructions(code: Any) -> Iterator[tuple[int, Any]]:
     for instruction in facts_of(code)[0]:
         line = begun_line(instruction) or line
         yield line, instruction
-
-
-def _argument_count(code: Any) -> int:
-    stars = bool(code.co_flags & 4) + bool(code.co_flags & 8)  # *args, **kwargs
-    return int(code.co_argcount + code.co_kwonlyargcount + stars)
 
 
 def _may_act(instruction: Any) -> bool:

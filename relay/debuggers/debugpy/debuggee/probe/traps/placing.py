@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         is_of_program,
     )
 
+CAN_HAVE_TRAPS = (sys.version_info[:2], sys.implementation.name) == ((3, 11), "cpython")
 _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
 _MAY_GO_ON = 0x20 | 0x80 | 0x200  # after a return: generators and coroutines
 FUNCTION: Any = types.FunctionType
@@ -102,8 +103,7 @@ traps_state = _Traps()
 
 def begin_traps() -> bool:
     """From now on breakpoints of lines have traps. False where they cannot."""
-    version = sys.version_info[:2], sys.implementation.name
-    if version != ((3, 11), "cpython") or os.environ.get(EVERY_LINE):
+    if not CAN_HAVE_TRAPS or os.environ.get(EVERY_LINE):
         return False
     if not traps_state.are_set:
         hook: Any = {
