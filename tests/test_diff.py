@@ -717,6 +717,31 @@ def test_equal_calls_whose_programs_end_otherwise_are_a_difference_unless_by_cha
     assert done.returncode == 0
 
 
+def test_why_one_side_did_not_come_as_far_is_said(diff: Diff, tmp_path: Path) -> None:
+    """A file that is made at the installation, and so is no part of a revision."""
+    root = tmp_path / "repository"
+    Program.write(root / "shop" / "__init__.py", "def opened(): pass\n\nopened()\n")
+    Program.write(
+        root / "shop" / "prices.py", "from shop.made import RATE\ndef price(n): return n * RATE\n"
+    )
+    test = "from shop.prices import price\n\ndef test_price():\n    assert price(2) == 6\n"
+    Program.write(root / "test_prices.py", test)
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    Program.write(root / "shop" / "made.py", "RATE = 3\n")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_prices.py")
+    done = diff("--rev", "HEAD", "--", *words, cwd=root)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        "exit codes differ: 0 in this tree, 2 in HEAD",
+        "a call that only this tree makes: test_price at test_prices.py:3",
+        "called by no function that is compared",
+        "HEAD said: ERROR test_prices.py - ModuleNotFoundError: No module named 'shop.made'",
+        "no call of both differs: 1 with equal arguments, of 3 and 1",
+    ]
+
+
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     diff: Diff, tmp_path: Path
 ) -> None:

@@ -29,3 +29,17 @@ def test_a_name_is_suggested_only_where_it_may_be_meant(name: str, known: str, m
     said = unknown(name, [known])
     assert ("did you mean" in said) == meant
     assert said.endswith(f"(known: {known})")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("debug_step", None),
+        ("debug_evaluate", "debug_eval"),
+        ("debug_breakpoint", "debug_breakpoints"),
+    ],
+)
+def test_a_word_that_all_names_have_makes_none_of_them_likely(name: str, meant: str | None) -> None:
+    said = unknown(name, ("debug_run", "debug_eval", "debug_trace", "debug_breakpoints"))
+    guess = f"; did you mean {meant!r}?" if meant else ""
+    assert said.partition(" (known")[0] == f"is unknown{guess}"

@@ -21,6 +21,15 @@ FAILED test_cart.py::test_total - assert 1 == 2
 FAILED test_cart.py::test_tax - assert 3 == 4
 2 failed, 1 passed in 0.12s
 """
+NOT_COLLECTED = """\
+==================================== ERRORS ====================================
+________________________ ERROR collecting test_cart.py _________________________
+ImportError while importing test module '/x/test_cart.py'.
+E   ModuleNotFoundError: No module named 'cart._version'
+=========================== short test summary info ============================
+ERROR test_cart.py
+!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+"""
 OF_UNITTEST = """\
 F
 ======================================================================
@@ -46,6 +55,7 @@ TRACEBACK = (
     [
         (OF_PYTEST, WARNING, "FAILED test_cart.py::test_total - assert 1 == 2"),
         (OF_PYTEST.partition("====== short")[0], WARNING, "assert 1 == 2"),
+        (NOT_COLLECTED, WARNING, "ERROR test_cart.py - ModuleNotFoundError: No module named 'cart._version'"),
         ("no tests ran in 0.01s\n", "ERROR: file or directory not found: x\n\n" + WARNING, "ERROR: file or directory not found: x"),
         ("no tests ran in 0.01s\n", WARNING, "no tests ran in 0.01s"),
         ("", OF_UNITTEST + WARNING, "AssertionError: 1 != 2"),

@@ -7,7 +7,7 @@ Knows no request.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, TypedDict, Union, get_args, get_origin
 
@@ -79,22 +79,30 @@ def summary(found: Sequence[Complaint]) -> str:
 
 def unknown(name: str, known: Sequence[str]) -> str:
     """The complaint about a name that does not exist, with the closest ones that do."""
-    close = (one for one in difflib.get_close_matches(name, known, n=3) if may_be_meant(name, one))
-    near = next(close, None)
+    in_all = set.intersection(*map(_words, known)) if len(known) > 1 else set()
+    near_ones = difflib.get_close_matches(name, known, n=3)
+    near = next((one for one in near_ones if may_be_meant(name, one, in_all)), None)
     guess = "" if near is None else f"; did you mean {near!r}?"
     listed = ", ".join(known) or "none"
     return f"is unknown{guess} (known: {listed})"
 
 
-def may_be_meant(name: str, known: str) -> bool:
+def _words(name: str) -> set[str]:
+    return set(name.lower().replace("-", "_").split("_"))
+
+
+def may_be_meant(name: str, known: str, in_all: Collection[str] = ()) -> bool:
     """Whether a name may be a slip of a known one: both have a word in common, one begins with the
-    other, or so few letters differ.
+    other, or so few letters differ. in_all: words that all known ones have, and that say nothing.
 
     Alike in letters alone are `expression` and `session`, too.
     """
-    words, others = (set(one.lower().replace("-", "_").split("_")) for one in (name, known))
     bare, other = (one.lower().replace("_", "") for one in (name, known))
-    if words & others or bare.startswith(other) or other.startswith(bare):
+    if (
+        _words(name) & _words(known) - set(in_all)
+        or bare.startswith(other)
+        or other.startswith(bare)
+    ):
         return True
     blocks = difflib.SequenceMatcher(None, name.lower(), known.lower()).get_matching_blocks()
     same = sum(block.size for block in blocks)

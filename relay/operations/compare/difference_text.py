@@ -86,6 +86,9 @@ def _made_by_one(found: Comparison, both: Compared) -> str:
             lines.append(f"{count} that only {ran.side.in_words} makes: {_place(calls[0], run)}")
             lines += _arguments(run.texts(calls[0]))
             lines += _callers(run, calls[0]) or ["called by no function that is compared"]
+        elif both.ends_differ and ran.exit_code and ran.last_words:
+            # It has perhaps not come so far: a file is missing in a revision, say.
+            lines.append(f"{ran.side.name} said: {clip(ran.last_words, 150)}")
     lines.append(f"no call of both differs: {_counts(found, both)}{_ends(both)}")
     return "\n".join(lines) + _cut(both)
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_OF_PYTEST = (
-    re.compile(r"^(?:FAILED|ERROR) \S.*", re.MULTILINE),  # its short summary
-    re.compile(r"^E   +(\S.*)", re.MULTILINE),
-)
+_OF_PYTEST = re.compile(r"^(?:FAILED|ERROR) \S.*", re.MULTILINE)  # its short summary
+_ERROR_OF_PYTEST = re.compile(r"^E   +(\S.*)", re.MULTILINE)
 _OF_ERROR = re.compile(
     r"^(?:[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt)\b|(?:[\w./-]+: )?(?:error|ERROR|fatal): )"
 )
@@ -22,9 +20,12 @@ _ENDS_OF_LINES = re.compile(r"[\r\n]+")
 
 def failure_words(stdout: str, stderr: str) -> str:
     """The line that says what failed; of several of pytest's the first; empty if none was printed."""
-    for pattern in _OF_PYTEST:
-        if (found := pattern.search(stdout)) is not None:
-            return found[found.re.groups].strip()
+    summary, error = _OF_PYTEST.search(stdout), _ERROR_OF_PYTEST.search(stdout)
+    if summary is not None or error is not None:
+        words = [] if summary is None else [summary[0].strip()]
+        if error is not None and not any(" - " in said for said in words):
+            words.append(error[1].strip())  # a summary of what cannot be imported has no reason
+        return " - ".join(words)
     lines = list(_without_warnings(stderr))
     errors = [line for line in lines if _OF_ERROR.match(line)]
     return next(iter([*errors[-1:], *lines[-1:], last_line(stdout)]))
