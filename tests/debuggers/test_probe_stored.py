@@ -136,6 +136,11 @@ CHANGES: list[tuple[Any, Any]] = [
     (Plain, Slots),
     (1 << 70, 1 << 71),
     ([[[1]]], [[[2]]]),
+    ([[[[[1]]]]], [[[[[1, 2]]]]]),  # so deep that nothing but the size is shown
+    ([[[[Row([1])]]]], [[[[Row([1, 1])]]]]),
+    ([[[[Table({1: 1})]]]], [[[[Table()]]]]),
+    ([[[[Plain()]]]], [[[[Slots()]]]]),  # nor that
+    ([[[[Pair(1, 2)]]]], [[[[Plain()]]]]),
 ]
 
 
@@ -196,6 +201,18 @@ def test_what_is_in_a_cycle_and_what_stands_twice_is_written_as_it_was() -> None
     assert probe.kept_texts._texts[id(whole)].is_of(whole)
     whole.one[1] = whole
     assert probe.ample(whole) == fresh(whole) != text
+
+
+def test_what_is_shown_in_many_places_is_looked_at_once() -> None:
+    """And not written for that, where it lies so deep that its type or its size is all that is shown."""
+    one = Row([1])
+    whole = Plain(many=[[[[one, Plain()] * 10]]])
+    assert kept(whole) == fresh(whole) == kept(whole)
+    looked_at = probe.kept_texts._texts[id(whole)].steps[1]
+    sizes = {look: len(texts) for _, _, look, texts in looked_at}
+    assert sizes == {list.__len__: 2, type: 2}  # a single one is in its row twice
+    one.append(2)
+    assert probe.ample(whole) == fresh(whole)
 
 
 def test_no_object_of_the_program_lives_longer() -> None:

@@ -59,11 +59,12 @@ class CannotSee(Exception):
 class Looks:
     """What was looked at of one value, in the order in which it was written; `value` is the whole."""
 
-    __slots__ = ("_noted", "_value")
+    __slots__ = ("_noted", "_texts", "_value")
 
     def __init__(self, value: Any) -> None:
         self._value = value
         self._noted: list[tuple[Any, Any, Any, Any, bool]] | None = []
+        self._texts: dict[tuple[int, Any], Any] = {}  # noted, by the part and what looks at it
 
     def part(self, value: Any, kind: Any, look: Any) -> None:
         """A value is written whose parts `look` gives; None: nothing gives them."""
@@ -83,8 +84,14 @@ class Looks:
 
     def text(self, value: Any, look: Any, text: Any) -> None:
         """A value is written as `look` gives it."""
-        if self._noted is not None:
-            self._noted.append((value, type(value), look, text, True))
+        if self._noted is None:
+            return
+        key = id(value), look
+        known = self._texts.get(key, _ABSENT)
+        if known is text or (look is not type and known == text):
+            return  # it stands in more than one place
+        self._texts[key] = text
+        self._noted.append((value, type(value), look, text, True))
 
     def give_up(self) -> None:
         """Something is written that cannot be looked at."""
@@ -138,7 +145,9 @@ def are_unchanged(steps: Steps, value: Any) -> bool:
         found += now
     for get, kinds, look, texts in steps[1]:
         parts = get(found)
-        if list(map(type, parts)) != kinds or list(map(look, parts)) != texts:
+        if not all(map(operator.is_, map(type, parts), kinds)):
+            return False
+        if look is not type and list(map(look, parts)) != texts:
             return False
     return True
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         brief,
         brief_error,
         is_short,
+        what_is_shown_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
@@ -179,7 +180,11 @@ class _Reading:
         """A value whose contents are not looked into, or that has none."""
         text = brief(value, level)
         if self.looks is not None:
-            self.looks.text(value, _BRIEF_AT[level], text)
+            look = what_is_shown_of(value, level)
+            if look is None:
+                self.looks.text(value, _BRIEF_AT[level], text)
+            else:
+                self.looks.text(value, look, look(value))
         return text
 
     def _inside(self, value: Any, kind: Any, level: int) -> str:

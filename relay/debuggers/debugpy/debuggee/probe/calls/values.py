@@ -86,6 +86,22 @@ def forget_writers() -> None:
     """What is known of types holds no more: other names may be secret now."""
     _BRIEF_WRITERS.clear()
     _BRIEF_WRITERS.update(_PLAIN_WRITERS)
+    _SHOWN_BY.clear()
+    _SHOWN_BY.update(_PLAIN_SHOWN_BY)
+
+
+def what_is_shown_of(value: Any, level: int) -> Any:
+    """What gives all that `brief` has written of a value beside its type, where it lies so deep that this
+    is next to nothing: how many items it has, or not even that; else None."""
+    if level < _MOST_LEVELS:
+        return None
+    return _SHOWN_BY.get(_BRIEF_WRITERS.get(type(value)))
+
+
+def _shows(what: Any, write: Any) -> Any:
+    """A writer that shows no more than this of what lies deep."""
+    _SHOWN_BY[write] = what
+    return write
 
 
 def brief_named(name: str, value: Any) -> str:
@@ -249,6 +265,8 @@ _PLAIN_WRITERS.update((kind, _brief_plain) for kind in _PLAIN_NUMBERS)
 _STORED_PLAINLY = frozenset((int, str, bytes, *_PLAIN_NUMBERS))
 _MOST_WRITERS = 5000  # of types; beyond it they are found anew
 _BRIEF_WRITERS: dict[Any, Any] = dict(_PLAIN_WRITERS)
+_PLAIN_SHOWN_BY = {_PLAIN_WRITERS[kind]: kind.__len__ for kind in (list, tuple, dict)}
+_SHOWN_BY: dict[Any, Any] = dict(_PLAIN_SHOWN_BY)  # by writers
 
 
 # Other types: subclasses of those above, and objects
@@ -268,24 +286,26 @@ def _writer_of(value: Any) -> Any:
     fields = generated_repr(plan)
     if fields == "namedtuple":
         names = lookup(plan.mro, "_fields")
-        return lambda v, level: _with_fields(name, zip(names, tuple.__iter__(v)), level)  # noqa: B905
+        write = lambda v, level: _with_fields(name, zip(names, tuple.__iter__(v)), level)  # noqa: B905, E731
+        return _shows(type, write)
     if plan.family == "sequence" and plan.base in (list, tuple):
-        return lambda v, level: _brief_subclass(v, plan, name, level)
+        return _shows(plan.base.__len__, lambda v, level: _brief_subclass(v, plan, name, level))
     if plan.family == "mapping":
-        return lambda v, level: f"<{name} of {dict.__len__(v)} items>"
+        return _shows(dict.__len__, lambda v, level: f"<{name} of {dict.__len__(v)} items>")
     if plan.family in ("text", "bytes", "scalar"):
         return lambda v, level: f"<{name} {_brief_base(v, plan)}>"
     if fields == "dataclass":
         shown = lookup(plan.mro, "__dataclass_fields__").values()
-        return _object_writer(plan, name, [field.name for field in shown if field.repr])
+        fields_shown = [field.name for field in shown if field.repr]
+        return _shows(type, _object_writer(plan, name, fields_shown))
     if plan.family == "ndarray":
         return lambda v, level: f"<{name} {_brief_array(v, plan.base, level)}>"
     number = number_of_numpy(plan)
     if number is not None:
         return lambda v, level: f"<{name} {_brief_number(v, number, level)}>"
     if plan.family == "object":
-        return _object_writer(plan, name, None)
-    return lambda v, level: f"<{name}>"
+        return _shows(type, _object_writer(plan, name, None))
+    return _shows(type, lambda v, level: f"<{name}>")
 
 
 def _enum_name(value: Any, plan: Any) -> str:
