@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.debuggers.debugpy.debuggee import kept_file
 from relay.debuggers.debugpy.debuggee.code_store import CodeStore
 from tests.debuggers.bootstrap_runner import Runner, write
 
@@ -20,7 +21,7 @@ def source(tmp_path: Path) -> Path:
 def kept(source: Path) -> Path:
     """The one file that a first start leaves."""
     (source.parents[1] / "state").mkdir(exist_ok=True)
-    store = CodeStore(str(source.parents[1] / "state" / "cache"), str(source.parent))
+    store = CodeStore(kept_file, str(source.parents[1] / "state" / "cache"), str(source.parent))
     assert value_of(store, source) == 1
     store.keep()
     (found,) = (source.parents[1] / "state" / "cache").iterdir()
@@ -34,7 +35,7 @@ def value_of(store: CodeStore, source: Path) -> int:
 
 
 def opened(source: Path) -> CodeStore:
-    return CodeStore(str(source.parents[1] / "state" / "cache"), str(source.parent))
+    return CodeStore(kept_file, str(source.parents[1] / "state" / "cache"), str(source.parent))
 
 
 def test_what_a_start_has_compiled_the_next_one_finds(
@@ -83,10 +84,9 @@ def test_a_store_that_others_may_write_is_passed_over(source: Path) -> None:
 
 def test_without_a_place_nothing_is_kept(source: Path) -> None:
     (source.parents[1] / "state").write_text("no directory")
-    for folder in (None, str(source.parents[1] / "state" / "cache")):
-        store = CodeStore(folder, str(source.parent))
-        assert value_of(store, source) == 1
-        store.keep()
+    store = opened(source)
+    assert value_of(store, source) == 1
+    store.keep()
 
 
 def test_a_start_leaves_its_code_and_the_next_one_uses_it(traced: Runner) -> None:
@@ -95,7 +95,7 @@ def test_a_start_leaves_its_code_and_the_next_one_uses_it(traced: Runner) -> Non
     write(traced.cwd / "prog.py", "import sys\nprint(sys.dont_write_bytecode)\n")
     (first,) = {traced.debugged("script", "prog.py", options=["-B"]) for _ in range(2)}
     assert first == (0, "True\n", "")
-    (found,) = traced.cache.iterdir()
+    (found,) = traced.cache.glob("*.code")
     written = os.stat(found).st_mtime_ns
     assert traced.debugged("script", "prog.py", options=["-B"]) == first
     assert os.stat(found).st_mtime_ns == written

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -131,6 +132,22 @@ async def test_a_stop_in_a_child_is_one_of_the_session(api: Api, program: Write,
     assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
     assert await session.printed() == "worked [1]\ncode 3\n"
     assert await session.printed("stderr") == ""
+
+
+async def test_a_child_keeps_compiled_code_where_its_parent_does(
+    api: Api, program: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "code"
+    monkeypatch.setattr("relay.debuggers.debugpy.fast_debuggee.CACHE", str(folder))
+    worker = program(WORKER, "worker.py")
+    text = f"import shutil\nshutil.rmtree({str(folder)!r})" + caller_of(worker, "1").replace(
+        "\n        ", "\n"
+    )
+    session = await api.session()
+    ended = await launch(session, program(text))
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+    assert await session.printed() == "worked [1]\ncode 3\n"
+    assert sorted(path.suffix for path in folder.iterdir()) == [".code", ".modules"]
 
 
 async def test_a_child_is_announced_as_debuggable_and_so_is_its_end(

@@ -32,7 +32,6 @@ from relay.errors import InvalidRequest, LaunchFailed
 
 DEBUGGEE = Path(__file__).with_name("debuggee")
 BOOTSTRAP = DEBUGGEE / "bootstrap.py"
-PROBE = DEBUGGEE / "probe" / "entry.py"
 CHILDREN_SITE = DEBUGGEE / "children_site"
 
 UNFIT_EXIT_CODE = 97
@@ -285,7 +284,6 @@ def children_spec(join_port: str, *, workers_only: bool) -> dict[str, str]:
         "site": str(CHILDREN_SITE),
         "code": str(DEBUGGEE / "pydevd"),
         "debugpy": str(debugpy_directory().parent),
-        "probe": str(PROBE),
     }
 
 

@@ -25,10 +25,6 @@ import sys
 import types
 from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 UNFIT_EXIT = 97
 STALE_EXIT = 98
 READY = b"!"
@@ -37,33 +33,17 @@ READY = b"!"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def code_in_pyc(path: str) -> Any:
-    """The compiled code of a file, from its .pyc file if there is one."""
-    return importlib.machinery.SourceFileLoader(path, path).get_code(path)
-
-
-class Parts:
-    """The files here, as modules that are not in sys.modules."""
-
-    def __init__(self, cache: str | None) -> None:
-        self._code_of: Callable[[str], Any] = code_in_pyc
-        self.store = self.load("code_store").CodeStore(cache, HERE)
-        self._code_of = self.store.code
-
-    def load(self, name: str) -> Any:
-        """The module in a file of that name, without its suffix. One of several finds the others."""
-        path = os.path.join(HERE, *name.split("/")) + ".py"
-        module: Any = types.ModuleType(
-            "_debug_relay_" + name.replace("/entry", "").replace("/", "_")
-        )
-        module.__file__, module._debug_relay_code_of = path, self._code_of
-        exec(self._code_of(path), module.__dict__)
-        del module._debug_relay_code_of
-        return module
+def load_parts(cache: str | None) -> Any:
+    """The other files here; what they are compiled to is kept in folder `cache`."""
+    path = os.path.join(HERE, "parts.py")
+    module: Any = types.ModuleType("_debug_relay_parts")
+    module.__file__ = path
+    exec(importlib.machinery.SourceFileLoader(path, path).get_code(path) or "", module.__dict__)
+    return module.Parts(cache)
 
 
 def load_debugger(
-    setup: dict[str, Any], parts: Parts, sock: socket.socket
+    setup: dict[str, Any], parts: Any, sock: socket.socket
 ) -> tuple[Any, Any, socket.socket]:
     """pydevd with the probe in it, a PyDB, and the socket as they use it. Leaves the process if pydevd is unfit."""
     loading, kept = parts.load("pydevd/load"), parts.load("pydevd/kept")
@@ -74,6 +54,7 @@ def load_debugger(
         if reason is not None:
             raise loading.UnfitError(reason)
         kept.give_functions_to(probe)
+        probe.keep_code_in(setup["cache"])
     except (loading.UnfitError, ImportError, OSError, SyntaxError) as error:
         reason = f"{type(error).__name__}: {error}"
         event = {"seq": 1, "type": "event", "event": "relayUnfit", "body": {"reason": reason}}
@@ -135,7 +116,8 @@ def main() -> None:
     setup = json.loads(sys.argv[1])
     collects = gc.isenabled()
     gc.disable()  # hundreds of modules come and stay: a collection finds nothing in 10 ms
-    parts = Parts(setup["cache"])
+    parts = load_parts(setup["cache"])
+    parts.find_modules()
     plain = parts.load("plain_program")
     if not plain.is_safe_path():
         del sys.path[0]  # this file's directory: the program has nothing to find there
@@ -144,7 +126,7 @@ def main() -> None:
     pydevd, py_db, sock = load_debugger(setup, parts, sock)
     linking, hooks = parts.load("pydevd/link"), parts.load("pydevd/hooks")
     witness = parts.load("start_witness")
-    parts.store.keep()
+    parts.keep()
     del parts  # and with it what only loading needs
     spec = receive_program(witness, sock)
     hide_hash_seed(spec["hash_seed"])

@@ -29,7 +29,6 @@ def _join():
     module.__file__ = path
     loader = importlib.machinery.SourceFileLoader("_debug_relay_child", path)
     exec(loader.get_code("_debug_relay_child") or "", module.__dict__)
-    module.prepare()
     module.join(spec)
 
 

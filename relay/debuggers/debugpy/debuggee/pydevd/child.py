@@ -32,21 +32,21 @@ _link_of_fork: list[Any] = []
 """That of this process, if it is a fork that has joined."""
 
 
-def load(name: str, path: str) -> Any:
-    """The module in `path`, from its .pyc file if there is one, and not in sys.modules."""
-    code = importlib.machinery.SourceFileLoader(name, path).get_code(name)
-    if code is None:
-        raise ImportError(f"no code in {path}")
-    module = types.ModuleType(name)
+def prepare(cache: str | None = None) -> Any:
+    """Load what joining takes: after a fork is no time for imports. What loads more is returned."""
+    path = os.path.join(os.path.dirname(HERE), "parts.py")
+    module: Any = types.ModuleType("_debug_relay_parts")
     module.__file__ = path
-    exec(code, module.__dict__)
-    return module
-
-
-def prepare() -> None:
-    """Load what joining takes: after a fork is no time for imports."""
-    for name in ("load", "kept", "link", "hooks"):
-        _parts[name] = load("_debug_relay_pydevd_" + name, os.path.join(HERE, name + ".py"))
+    exec(importlib.machinery.SourceFileLoader(path, path).get_code(path) or "", module.__dict__)
+    parts = module.Parts(cache)
+    parts.find_modules()
+    try:
+        for name in ("load", "kept", "link", "hooks"):
+            _parts[name] = parts.load("pydevd/" + name)
+    except BaseException:
+        parts.keep()
+        raise
+    return parts
 
 
 def unfit() -> str | None:
@@ -72,16 +72,20 @@ def join(spec: dict[str, str]) -> None:
     sock = connect(spec["join_port"])
     if sock is None:
         return
+    parts = prepare(spec["cache"])
     loading, kept = _parts["load"], _parts["kept"]
     try:
         pydevd, py_db = loading.load_pydevd(spec["debugpy"], kept.keep)
-        probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
+        probe = pydevd._debug_relay_probe = parts.load("probe/entry")
         if probe.unfit() is not None:
             raise loading.UnfitError
         kept.give_functions_to(probe)
+        probe.keep_code_in(spec["cache"])
     except (loading.UnfitError, ImportError, OSError, SyntaxError):
         sock.close()
         return
+    finally:
+        parts.keep()
     link = _parts["link"].Link(pydevd, py_db, kept.own_socket(sock))
     hooks = _parts["hooks"]
     link.hide_files((os.path.join(spec["site"], "sitecustomize.py"),))

@@ -70,12 +70,12 @@ _REFERENCES_EACH = 1_000_000
 class _Heritage:
     """What every child gets, and the module by which a forked one joins."""
 
-    def __init__(self, spec: dict[str, str], joining: Any) -> None:
-        self.spec = spec
+    def __init__(self, spec: dict[str, Any], joining: Any) -> None:
+        self.spec = {**spec, "cache": _code_folder[0]}
         self.joining = joining
         self.workers_only = spec["scope"] == "workers"
         self.site = os.fsencode(spec["site"])
-        self.text = os.fsencode(json.dumps(spec))
+        self.text = os.fsencode(json.dumps(self.spec))
 
     def variables(self, path: bytes | None) -> list[tuple[bytes, bytes]]:
         """The two variables, for an environment whose PYTHONPATH is `path`."""
@@ -83,13 +83,19 @@ class _Heritage:
 
 
 _heritage: list[_Heritage] = []
+_code_folder: list[str | None] = [None]
+
+
+def keep_code_in(folder: str | None) -> None:
+    """Where this process has kept compiled code, children keep theirs."""
+    _code_folder[0] = folder
 
 
 def debug_children(**spec: str) -> dict[str, Any]:
     """From now on; say it before the program begins. `can_join`: the debugger's version is known.
 
     join_port: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
-    `pydevd/child.py`; debugpy: where one lies for those who have none; probe: path of `entry.py`;
+    `pydevd/child.py`; debugpy: where one lies for those who have none;
     scope: all, or workers for those only which run a part of this program: of multiprocessing,
     pytest-xdist, and servers that start their own.
     """
