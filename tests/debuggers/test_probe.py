@@ -14,6 +14,8 @@ import functools
 import gc
 import itertools
 import json
+import os
+import re
 import socket
 import sqlite3
 import sys
@@ -23,7 +25,7 @@ import types
 import unittest.mock
 import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -714,9 +716,18 @@ def test_expressions_are_plain_python() -> None:
     assert request["expression"] == "a['@LINE@'] + x.__len__() + 'é\\'\"\udc80'"
 
 
-@pytest.mark.parametrize("optimize", [None, 0, 1])
+WAYS: dict[str, Callable[[], Any]] = {
+    "as text": lambda: nullcontext(probe_calls.injection()),
+    "as code": lambda: nullcontext(probe_calls.injection(0)),
+    "as code of -O": lambda: nullcontext(probe_calls.injection(1)),
+    "from memory": lambda: probe_calls.fetching(0),
+    "from memory, of -O": lambda: probe_calls.fetching(1),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_injection_builds_a_probe_and_leaves_no_names(
-    monkeypatch: pytest.MonkeyPatch, optimize: int | None
+    monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     host = types.ModuleType("pydevd")
     monkeypatch.setitem(sys.modules, "pydevd", host)
@@ -730,7 +741,8 @@ def test_injection_builds_a_probe_and_leaves_no_names(
     with link:
         assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     writer.sock = None
-    assert probe_calls.decode(eval(probe_calls.injection(optimize), space))["ok"] is True
+    with WAYS[way]() as expression:
+        assert probe_calls.decode(eval(expression, space))["ok"] is True
     assert probe_calls.seen(eval(probe_calls.look(), space)).is_present
     assert set(space) == {"__builtins__"}
     assert set(sys.modules) == before
@@ -738,6 +750,21 @@ def test_injection_builds_a_probe_and_leaves_no_names(
     assert answer["modules"] == {}
     call = host._debug_relay_probe.call.__code__
     assert call.co_filename == "<debug relay>/probe/entry.py"
+
+
+def test_only_the_very_file_of_the_relay_is_fetched(tmp_path: Path) -> None:
+    with probe_calls.fetching(0) as expression:
+        before = set(os.listdir("/proc/self/fd"))
+        path = re.findall("'(/proc/[0-9]+/fd/[0-9]+)'", expression)[0]
+        content = Path(path).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # nobody writes to it: whoever opened it would wait for good
+    (tmp_path / "shorter").write_bytes(content[:-1])
+    (tmp_path / "other").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    for name in ("absent", "pipe", "shorter", "other"):
+        asked = expression.replace(path, str(tmp_path / name))
+        assert probe_calls.decode(eval(asked, {})) == {"ok": False}
+    assert set(os.listdir("/proc/self/fd")) <= before
 
 
 # Evaluating, without a debugger

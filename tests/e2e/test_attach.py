@@ -19,6 +19,7 @@ import httpx
 import pytest
 import trio
 
+from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
 from relay.process.ports import free_port
 from tests.debuggers.bootstrap_runner import installed_python
@@ -118,6 +119,24 @@ async def test_attach_by_port_stop_and_let_go_twice(
         assert await lives_on(p)
         await stop_in_work(api, loop, host="127.0.0.1", port=port)
         assert await lives_on(p)
+
+
+async def test_a_target_that_cannot_read_the_relays_memory(
+    api: Api, program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetching = probe_calls.fetching
+
+    @contextmanager
+    def fetching_in_vain(optimize: int) -> Iterator[str]:
+        with fetching(optimize) as expression:
+            pass
+        yield expression
+
+    monkeypatch.setattr(probe_calls, "fetching", fetching_in_vain)
+    loop, port = program(LOOP), free_port()
+    with target("-m", "debugpy", "--listen", f"127.0.0.1:{port}", loop.text) as process:
+        await stop_in_work(api, loop, host="127.0.0.1", port=port)
+        assert await lives_on(process)
 
 
 async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Program]) -> None:

@@ -16,8 +16,11 @@ import functools
 import importlib.util
 import json
 import marshal
+import os
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -49,15 +52,29 @@ _LOOK = """\
  __import__('socket'))"""
 
 # The next question comes while this one is still being tidied up.
-_INJECTION = """\
-(lambda sys, zlib, binascii, json, marshal: (lambda host, probe, parts: (
-  [exec(code, probe.__dict__) for code in %CODES%],
+_PUT = """\
+(lambda host, probe, codes: (
+  [exec(code, probe.__dict__) for code in codes],
   setattr(probe, 'FINGERPRINT', %MARK%),
   setattr(host, '_debug_relay_probe', probe),
   probe.attempt(probe.answer_commands_promptly),
-  '{"ok": true}')[-1])(sys.modules['pydevd'], type(sys)('_debug_relay_probe'),
+  '{"ok": true}')[-1])(sys.modules['pydevd'], type(sys)('_debug_relay_probe'), %CODES%)"""
+
+_INJECTION = f"""\
+(lambda sys, zlib, binascii, json, marshal: (lambda parts: {_PUT})(
   zlib.decompress(binascii.a2b_base64(%PARTS%)))
 )(__import__('sys'), __import__('zlib'), __import__('binascii'), __import__('json'),
+ __import__('marshal'))"""
+
+# Nothing else is opened, which may be a pipe: where the debuggee has other processes, the path may lead
+# to anything.
+_FETCH = f"""\
+(lambda sys, posix, stat, zlib, marshal: {_PUT} if (
+  posix.access(%PATH%, posix.R_OK)
+  and stat.S_ISREG((found := posix.stat(%PATH%)).st_mode) and found.st_size == %SIZE%
+  and zlib.crc32((parts := (fd := posix.open(%PATH%, posix.O_RDONLY | posix.O_CLOEXEC),
+    posix.read(fd, %SIZE%), posix.close(fd))[1])) == %SUM%) else '{{"ok": false}}'
+)(__import__('sys'), __import__('posix'), __import__('stat'), __import__('zlib'),
  __import__('marshal'))"""
 
 _OF_TEXTS = "(compile(text, name, 'exec', 0, True) for name, text in json.loads(parts.decode()))"
@@ -108,11 +125,36 @@ def injection(optimize: int | None = None) -> str:
     if optimize is None:
         codes, data = _OF_TEXTS, json.dumps(_texts()).encode()
     else:
-        codes, data = _OF_BYTECODE, marshal.dumps(_compiled(optimize))
+        codes, data = _OF_BYTECODE, bytecode(optimize)
     # Level 1: the next one takes as long as it saves.
     parts = binascii.b2a_base64(zlib.compress(data, 1), newline=False).decode("ascii")
-    text = _INJECTION.replace("%CODES%", codes).replace("%MARK%", str(_mark()))
-    return text.replace("\n", "").replace("%PARTS%", repr(parts))
+    return _written(_INJECTION, CODES=codes, PARTS=repr(parts))
+
+
+@contextmanager
+def fetching(optimize: int) -> Iterator[str]:
+    """An expression like `injection(optimize)` for a debuggee that can read this process's files.
+
+    Meanwhile the code lies in the memory of this process, and need not go through the debugger. Its result is {"ok": false} where the debuggee cannot read it: on another machine, in
+    a container, of another user.
+    """
+    data = bytecode(optimize)
+    fd = os.memfd_create("debug-relay-probe")
+    try:
+        with open(fd, "wb", buffering=0, closefd=False) as file:
+            file.write(data)
+        path, size = f"/proc/{os.getpid()}/fd/{fd}", len(data)
+        values = {"PATH": repr(path), "SIZE": size, "SUM": zlib.crc32(data)}
+        yield _written(_FETCH, CODES=_OF_BYTECODE, **values)
+    finally:
+        os.close(fd)
+
+
+def _written(expression: str, **values: Any) -> str:
+    text = expression.replace("\n", "").replace("%MARK%", str(_mark()))
+    for name, value in values.items():
+        text = text.replace(f"%{name}%", str(value))
+    return text
 
 
 @functools.cache
@@ -130,6 +172,12 @@ def _files() -> list[tuple[str, Path]]:
 
 def _texts() -> list[tuple[str, str]]:
     return [(name, path.read_text("utf-8")) for name, path in _files()]
+
+
+@functools.cache
+def bytecode(optimize: int) -> bytes:
+    """The probe as compiled by this Python with that -O. The first time takes 0.2 s."""
+    return marshal.dumps(_compiled(optimize))
 
 
 def _compiled(optimize: int) -> list[CodeType]:

@@ -7,6 +7,7 @@ Source: contract, section 5.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -397,11 +398,20 @@ class ProbeInspector(Inspector):
             look = probe_calls.seen(await self._probe.evaluate(probe_calls.look(), None))
             if not look.is_present:
                 optimize = look.optimize if look.bytecode == probe_calls.OWN_BYTECODE else None
-                injection = await trio.to_thread.run_sync(probe_calls.injection, optimize)
-                probe_calls.decode(await self._probe.evaluate(injection, None))
+                if optimize is None or not await self._have_fetched(optimize):
+                    injection = await trio.to_thread.run_sync(probe_calls.injection, optimize)
+                    probe_calls.decode(await self._probe.evaluate(injection, None))
         except ValueError:
             raise DebuggerUnfit from None
         await self._ask("install", None)
+
+    async def _have_fetched(self, optimize: int) -> bool:
+        """Whether the debuggee could take the probe from the memory of this process."""
+        if not hasattr(os, "memfd_create"):
+            return False
+        await trio.to_thread.run_sync(probe_calls.bytecode, optimize)
+        with probe_calls.fetching(optimize) as expression:
+            return bool(probe_calls.decode(await self._probe.evaluate(expression, None))["ok"])
 
     async def debug_children(self, socket_path: str, *, workers_only: bool) -> dict[str, Any]:
         """Have the processes that this one makes join the session; before it begins only."""
