@@ -24,6 +24,7 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
         attach_port_template=entry.attach_port,
         ready_text=entry.ready_text,
         run_in_terminal=entry.run_in_terminal,
+        start_debugging=entry.start_debugging,
         abilities=_abilities(entry),
         filters={word: names for word, names in filters.items() if names},
     )
@@ -33,5 +34,9 @@ def _abilities(entry: ConfiguredAdapter) -> frozenset[Ability]:
     """What the adapter itself says only as it starts is not ruled out before."""
     attaches = entry.attach is not None or entry.attach_port is not None
     has_streams = entry.run_in_terminal or is_program(entry.command)
-    has = ((Ability.ATTACH, attaches), (Ability.STDIN, has_streams))
+    has = (
+        (Ability.ATTACH, attaches),
+        (Ability.CHILDREN, entry.start_debugging),
+        (Ability.STDIN, has_streams),
+    )
     return frozenset({Ability.FUNCTION_BREAKPOINTS, *(one for one, there in has if there)})

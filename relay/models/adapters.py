@@ -30,7 +30,9 @@ LAUNCH: Mapping[str, Any] = {
 TARGETS = ("pid", "port")
 """One of them is in every attach."""
 
-Transport = Literal["stdio", "tcp", "tcp_client"]
+LISTENS = "where the adapter is to listen"
+
+Transport = Literal["stdio", "tcp", "tcp_client", "unix"]
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[^./\x00]{1,31}$")]
@@ -52,13 +54,13 @@ class ConfiguredAdapter(BaseModel):
 
     command: tuple[Word, ...] = Field(
         min_length=1,
-        description="What starts the adapter; over TCP, `{port}` stands for the port. "
-        "With `{program}`, and `{args}` as a word of its own, it is the program, which brings its debugger",
+        description="What starts the adapter; `{port}` stands for the port over TCP, `{socket}` for the "
+        "path of a Unix socket. With `{program}`, and `{args}` as a word of its own, it is the program, which brings its debugger",
     )
     transport: Transport = Field(
         "stdio",
         description='How it speaks DAP: "tcp" where it listens on the port, "tcp_client" where it '
-        "connects to the relay there",
+        'connects to the relay there, "unix" where it listens on a socket that only its user can reach',
     )
     ready_text: Word | None = Field(
         None,
@@ -84,6 +86,11 @@ class ConfiguredAdapter(BaseModel):
         description="Whether `launch` has the adapter ask for `runInTerminal`: the relay then starts "
         "the program, with standard streams of its own",
     )
+    start_debugging: bool = Field(
+        False,
+        description="Whether it asks by `startDebugging` for a session of each process, and has none of "
+        "its own: the first is the program's, the others are its children's",
+    )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")
     suffixes: tuple[Suffix, ...] = Field(
         (), description="How names of its programs end, the dot included"
@@ -94,9 +101,20 @@ class ConfiguredAdapter(BaseModel):
 
     @model_validator(mode="after")
     def _says_its_port(self) -> Self:
-        if self.transport != "stdio" and not any("{port}" in word for word in self.command):
-            place = "where the adapter is to listen" if self.transport == "tcp" else "to connect to"
-            raise ValueError(f'over "{self.transport}" the command needs {{port}}, {place}')
+        if self.transport == "stdio":
+            return self
+        name = "socket" if self.transport == "unix" else "port"
+        if not mentions(self.command, name):
+            place = "to connect to" if self.transport == "tcp_client" else LISTENS
+            raise ValueError(f'over "{self.transport}" the command needs {{{name}}}, {place}')
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_met_again(self) -> Self:
+        if self.start_debugging and self.transport not in ("tcp", "unix"):
+            raise ValueError(
+                'start_debugging needs transport "tcp" or "unix": each session connects'
+            )
         return self
 
     @model_validator(mode="after")

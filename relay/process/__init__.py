@@ -16,6 +16,7 @@ foreign_sockets  sockets of another process, told to send at once
 accepting        who connects, one after the other
 peers            who is at the other end of a loopback connection
 tcp_table        the kernel's table of connections
+private_directory  a directory for sockets that only this user can enter
 ports            where one that is told may listen
 exit_status      how somebody else's child has ended
 procfs           what the system says of a process that does not answer

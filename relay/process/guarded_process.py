@@ -131,6 +131,8 @@ class GuardedProcess:
     def answer_for(self, path: str) -> None:
         """Have this file, alone in its directory, taken away with it when the program ends.
 
+        Or this directory, with all that is in it.
+
         The guardian does it where the relay cannot any more, because it was killed.
         """
         self._send({"litter": os.fsencode(path)})

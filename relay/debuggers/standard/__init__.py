@@ -3,6 +3,7 @@
 debugger          a debugger that is a command which speaks DAP, with its templates
 start             the adapter as a guarded process, and the first words with it
 handshake         from a link to a program that runs
+program_sessions  an adapter that asks for a session of each process
 launch            a program launched under it
 attach            a program that runs, attached to
 adapter_input     the standard input of a program whose adapter has it

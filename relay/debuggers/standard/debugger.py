@@ -59,11 +59,11 @@ class StandardDebugger(Debugger):
     command: tuple[str, ...] = ()
     transport: Transport = "stdio"
     """Over "tcp" it listens on a port of this machine, `{port}` in the command; over "tcp_client" it
-    connects to the relay there."""
+    connects to the relay there; over "unix" it listens on a socket, `{socket}`, in a directory of ours."""
 
     launch_template: Mapping[str, Any] = field(default_factory=lambda: LAUNCH)
-    """Arguments of DAP's `launch`. Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
-    and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
+    """Arguments of DAP's `launch`. Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}`, `{stop_on_entry}`
+    or `{debug_subprocesses}` and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
 
     attach_template: Mapping[str, Any] | None = None
     """The same for DAP's `attach`, with `{pid}`, or `{host}` and `{port}`, and where the program
@@ -78,6 +78,9 @@ class StandardDebugger(Debugger):
 
     run_in_terminal: bool = False
     """Whether it asks by `runInTerminal` to have the program started, with pipes of the relay's."""
+
+    start_debugging: bool = False
+    """Whether it asks by `startDebugging` for a session of each process, the program's first."""
 
     control_exceptions: frozenset[str] = CONTROL_EXCEPTIONS  # it may be one for Python
 
@@ -102,9 +105,8 @@ class StandardDebugger(Debugger):
         """Whether what the command starts is the program itself, which brings its debugger."""
         return is_program(self.command)
 
-    def command_for(self, port: int | None, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """What starts it, with the `port` of one that speaks over TCP; `values` are those of a launch."""
-        values = {**values, **({} if port is None else {"port": port})}
+    def command_for(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """What starts it; `values` are those of a launch, and the `port` or `socket` of its transport."""
         words = (filled(word, values) for word in self.command)
         return tuple(
             str(one)

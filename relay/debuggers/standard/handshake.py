@@ -22,16 +22,19 @@ async def shake_hands(
     awaiting: Callable[[str], object] = str,
     *,
     run_in_terminal: bool = False,
+    start_debugging: bool = False,
 ) -> None:
     """Initialize, launch or attach, send what the session knows, and let the program run.
 
     `opening` is `launch` or `attach` with its arguments, `limit` seconds for each answer.
     `awaiting` is called with what is waited for, in words. `run_in_terminal` says that we start
-    programs for it. Raises RelayError, or a group of them.
+    programs for it, `start_debugging` that it may ask for sessions. Raises RelayError, or a group of them.
     """
     debugger = debuggee.session.debugger
     can = await debuggee.request(
-        "initialize", initialize_arguments(debugger.name, run_in_terminal), timeout=limit
+        "initialize",
+        initialize_arguments(debugger.name, run_in_terminal, start_debugging),
+        timeout=limit,
     )
     debuggee.use_inspector(StandardInspector(debuggee, debugger, can))
     async with trio.open_nursery() as nursery:
@@ -46,11 +49,35 @@ async def shake_hands(
         awaiting(f"its answer to {opening[0]}")
 
 
+async def begin_without_threads(
+    debuggee: Debuggee,
+    opening: tuple[str, Mapping[str, Any]],
+    limit: float,
+    initialized: trio.Event,
+    *,
+    run_in_terminal: bool,
+) -> None:
+    """The handshake of a conversation that has no program of its own, and asks for the sessions of some.
+
+    Returns when `opening` is answered. Raises RelayError.
+    """
+    name = debuggee.session.debugger.name
+    asked = initialize_arguments(name, run_in_terminal, start_debugging=True)
+    can = await debuggee.ask("initialize", asked, timeout=limit)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_answered, debuggee.ask(*opening, timeout=limit))
+        await initialized.wait()
+        if can.get("supportsConfigurationDoneRequest"):
+            await debuggee.ask("configurationDone", timeout=limit)
+
+
 async def _answered(sent: Awaitable[object]) -> None:
     await sent
 
 
-def initialize_arguments(adapter_id: str, run_in_terminal: bool) -> dict[str, Any]:
+def initialize_arguments(
+    adapter_id: str, run_in_terminal: bool, start_debugging: bool = False
+) -> dict[str, Any]:
     """What the relay says of itself in `initialize`: how it counts, and what it can do."""
     return {
         "clientID": "debug-relay",
@@ -63,4 +90,5 @@ def initialize_arguments(adapter_id: str, run_in_terminal: bool) -> dict[str, An
         "supportsVariableType": True,
         "supportsVariablePaging": True,
         "supportsRunInTerminalRequest": run_in_terminal,
+        "supportsStartDebuggingRequest": start_debugging,
     }

@@ -7,7 +7,7 @@ that they were shown since it stopped. Source: DAP scopes, variables, evaluate, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
 from relay.debuggers.standard.data_breakpoints import AdapterDataBreakpoints
@@ -225,9 +225,13 @@ class StandardInspector(Inspector):
 
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """As listed now, or at the last stop: some debuggers cannot list them while the program runs."""
+        return await self._listed(lambda: self._debuggee.request("threads", timeout=timeout))
+
+    async def _listed(
+        self, ask: Callable[[], Awaitable[Mapping[str, Any]]]
+    ) -> list[dict[str, Any]]:
         try:
-            body = await self._debuggee.request("threads", timeout=timeout)
-            threads = body.get("threads") or []
+            threads = (await ask()).get("threads") or []
             self._threads = [one for one in threads if isinstance(one.get("id"), int)]
         except DebuggerError:
             if self._debuggee.session.stop is not None:
@@ -236,17 +240,18 @@ class StandardInspector(Inspector):
 
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Every thread, as stopped at a stop and as running otherwise."""
-        state = "stopped" if self._debuggee.session.stop is not None else "running"
-        threads = await self.threads(timeout=timeout)
+        debuggee = self._debuggee
+        has_stopped = debuggee.session.stop is not None and debuggee.group.has_stopped(debuggee)
+        own = await self._listed(lambda: debuggee.ask("threads", timeout=timeout))
         return [
             {
-                "id": int(thread["id"]),
+                "id": debuggee.outer_id(int(thread["id"])),
                 "name": str(thread.get("name", "")),
                 "ident": int(thread["id"]),
-                "state": state,
+                "state": "stopped" if has_stopped else "running",
                 "frame": None,
             }
-            for thread in threads
+            for thread in own
         ]
 
     async def hits(self, *, timeout: float) -> dict[str, int]:

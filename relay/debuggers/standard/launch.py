@@ -58,6 +58,7 @@ def _values(plan: LaunchPlan) -> dict[str, Any]:
         "env": dict(plan.extra_env),
         "env_list": [f"{name}={text}" for name, text in plan.extra_env.items()],
         "stop_on_entry": plan.stop_on_entry,
+        "debug_subprocesses": plan.debug_subprocesses,
     }
 
 

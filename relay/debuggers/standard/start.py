@@ -9,7 +9,7 @@ Source: DAP, "Launching and attaching"; contract, section 3.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,13 @@ import trio
 
 from relay.dap.conversation import IncomingRequest
 from relay.debuggers.standard.handshake import shake_hands
+from relay.debuggers.standard.program_sessions import ProgramSessions
 from relay.errors import LaunchFailed
 from relay.process.accepting import accept_peer
 from relay.process.guarded_process import GuardedProcess
 from relay.process.peers import is_own_peer
 from relay.process.ports import free_port
+from relay.process.private_directory import private_directory
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
@@ -36,6 +38,11 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 DIAL_SECONDS = 0.02
 """Between two attempts to connect to an adapter that has just been started."""
+
+LONGEST_NAME = 40
+"""Bytes of the names of sockets that an adapter makes in its directory."""
+
+Reach = Callable[[], Awaitable[trio.SocketStream]]
 
 NOT_THERE = "Check that the program waits there for this debugger, and that no other has it"
 """What to do about an attach that fails."""
@@ -65,6 +72,9 @@ class AdapterStart:
         self._cwd = cwd
         self._env = env
         self._said = ""
+        self._reach = _nowhere
+        """Connects once more to an adapter that listens."""
+        self._sessions: ProgramSessions | None = None
         self.awaited = "its answer to initialize"
         """What `shake_hands` waits for, in words."""
 
@@ -83,24 +93,49 @@ class AdapterStart:
     async def connect(self, debuggee: Debuggee, plan: LaunchPlan | None = None) -> None:
         """From nothing to a link, for the launch of `plan` or for an attach. Raises LaunchFailed."""
         debuggee.use_adapter()
-        meet = {"stdio": self._speak, "tcp": self._dial, "tcp_client": self._answer}
+        meet = {
+            "stdio": self._speak,
+            "tcp": self._dial,
+            "tcp_client": self._answer,
+            "unix": self._dial_socket,
+        }
         stream = await meet[self._adapter.transport](debuggee, plan)
         in_terminal = None
         if plan is not None and self._adapter.run_in_terminal:
             in_terminal = partial(self._run_in_terminal, debuggee, plan)
-        debuggee.connect(stream, EventHandler(debuggee), in_terminal)
+        if self._adapter.start_debugging:
+            self._sessions = ProgramSessions(
+                debuggee,
+                self._reach,
+                in_terminal,
+                debugs_children=plan is not None and plan.debug_subprocesses,
+            )
+            self._sessions.connect(stream)
+        else:
+            debuggee.connect(stream, EventHandler(debuggee), in_terminal)
 
-    async def _start(self, plan: LaunchPlan | None, port: int | None) -> GuardedProcess:
+    async def _start(
+        self,
+        plan: LaunchPlan | None,
+        place: Mapping[str, Any],
+        env: Mapping[str, str] | None = None,
+    ) -> GuardedProcess:
+        """`place` is where it meets the relay, by the name of its placeholder."""
         words = {} if plan is None else {"program": plan.script, "args": list(plan.args)}
-        name, *rest = self._adapter.command_for(port, words)
+        name, *rest = self._adapter.command_for({**words, **place})
         # By its whole path: some start themselves once more, and look for that in a directory.
-        return await self._spawn([shutil.which(name, path=self._env.get("PATH")) or name, *rest])
+        name = shutil.which(name, path=self._env.get("PATH")) or name
+        return await self._spawn([name, *rest], env=env)
 
     async def _start_beside(
-        self, debuggee: Debuggee, plan: LaunchPlan | None, port: int
+        self,
+        debuggee: Debuggee,
+        plan: LaunchPlan | None,
+        place: Mapping[str, Any],
+        env: Mapping[str, str] | None = None,
     ) -> GuardedProcess:
-        """One that speaks over TCP: what it prints goes its own way."""
-        process = await self._start(plan, port)
+        """One that speaks over TCP, say: what it prints goes its own way."""
+        process = await self._start(plan, place, env)
         if plan is not None and self._adapter.is_program:
             debuggee.adopt(process, plan.stdin)
         else:
@@ -134,11 +169,13 @@ class AdapterStart:
             {name: str(value) for name, value in env.items() if value is not None},
         )
         debuggee.adopt(process, plan.stdin)
+        if self._sessions is not None:
+            debuggee.nursery.start_soon(self._sessions.end_with, process)
         return {"processId": process.pid}
 
     async def _speak(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
         """Over its standard input and output."""
-        process = await self._start(plan, None)
+        process = await self._start(plan, {})
         debuggee.helpers.append(process)
         assert process.stderr is not None
         debuggee.nursery.start_soon(process.stderr.pump, self._remember)
@@ -147,7 +184,26 @@ class AdapterStart:
     async def _dial(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
         """Until it listens, which no protocol reports."""
         port = free_port()
-        process = await self._start_beside(debuggee, plan, port)
+        process = await self._start_beside(debuggee, plan, {"port": port})
+        reach = partial(trio.open_tcp_stream, LOOPBACK, port)
+        return await self._until_it_listens(debuggee, process, reach, f"on port {port}")
+
+    async def _dial_socket(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
+        """The same in a directory of its own, which nobody else can enter, and which ends with it."""
+        directory = private_directory(LONGEST_NAME)
+        debuggee.answer_for(directory)
+        path = str(directory / "adapter")
+        # What is left there by one that is killed is taken away, too; but nothing of the program's.
+        starts_program = plan is not None and not self._adapter.run_in_terminal
+        env = self._env if starts_program else {**self._env, "TMPDIR": str(directory)}
+        process = await self._start_beside(debuggee, plan, {"socket": path}, env)
+        process.answer_for(str(directory))
+        reach = partial(trio.open_unix_socket, path)
+        return await self._until_it_listens(debuggee, process, reach, "on its socket")
+
+    async def _until_it_listens(
+        self, debuggee: Debuggee, process: GuardedProcess, reach: Reach, where: str
+    ) -> ByteStream:
         limit = debuggee.session.settings.launch_timeout_seconds
         printed = debuggee.session.output.last_seq
         with trio.move_on_after(limit):
@@ -156,14 +212,15 @@ class AdapterStart:
                     await trio.sleep(DIAL_SECONDS)
                     continue
                 try:
-                    stream = await trio.open_tcp_stream(LOOPBACK, port)
+                    stream = await reach()
                 except OSError:
                     await trio.sleep(DIAL_SECONDS)
                 else:
+                    self._reach = partial(_connected, reach)
                     return SocketByteStream(stream.socket)
         ended = process.returncode is not None
         what = "ended before it listened" if ended else f"did not listen within {limit:g} s"
-        raise LaunchFailed(f"the {self._adapter.name} adapter {what} on port {port}")
+        raise LaunchFailed(f"the {self._adapter.name} adapter {what} {where}")
 
     async def _answer(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
         """Until it connects to us; other users of this machine are hung up on."""
@@ -182,7 +239,8 @@ class AdapterStart:
         with trio.socket.socket() as listener:
             await listener.bind((LOOPBACK, 0))
             listener.listen()
-            process = await self._start_beside(debuggee, plan, listener.getsockname()[1])
+            place = {"port": listener.getsockname()[1]}
+            process = await self._start_beside(debuggee, plan, place)
             with trio.move_on_after(limit):
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(accept)
@@ -217,12 +275,24 @@ class AdapterStart:
         Raises RelayError, or a group of them.
         """
         runs = opening[0] == "launch" and self._adapter.run_in_terminal
-        await shake_hands(debuggee, opening, limit, self._awaits, run_in_terminal=runs)
+        if self._sessions is not None:
+            await self._sessions.open(opening, limit, self._awaits, run_in_terminal=runs)
+        else:
+            await shake_hands(debuggee, opening, limit, self._awaits, run_in_terminal=runs)
         if debuggee.process is not None:
             debuggee.became_program()
 
     def _awaits(self, what: str) -> None:
         self.awaited = what
+
+
+async def _connected(reach: Reach) -> ByteStream:
+    stream = await reach()
+    return SocketByteStream(stream.socket)
+
+
+async def _nowhere() -> ByteStream:
+    raise ConnectionRefusedError("it does not listen")
 
 
 def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:

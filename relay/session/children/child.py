@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,21 +19,32 @@ import trio
 from relay.actions import Action
 from relay.dap.conversation import IncomingEvent
 from relay.errors import InvalidSessionState, RelayError
-from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
+from relay.session.dap.connection import (
+    ByteStream,
+    LinkClosed,
+    RequestFailed,
+    RequestHandler,
+    RequestTimedOut,
+)
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.exit_text import while_stopped
 from relay.session.debuggee.start_failures import leaves
+from relay.session.state.stop import Stop
 
 if TYPE_CHECKING:
     from relay.session.children.process_group import ProcessGroup
 
 log = logging.getLogger("relay.session")
 
+_UNKNOWN_END = "was killed, became another program, or closed the debugger's connection"
+
 
 class Child(Debuggee):
     """One child under the debugger. `number` counts from 1 within the session."""
 
-    def __init__(self, group: ProcessGroup, number: int, pid: int) -> None:
+    def __init__(self, group: ProcessGroup, number: int, pid: int, name: str | None = None) -> None:
+        """`name`: what it is called; without one, its command line says."""
         super().__init__(group.program.session, group)
         self.number = number
         self.pid = pid
@@ -43,21 +54,33 @@ class Child(Debuggee):
         is_fork = argv in (argv_of(program.pid or 0), _words(program.command_line))
         self.argv = None if is_fork else argv
         # One of a program that is still being started may join before the program has a name.
-        self.process_name = None if is_fork else self.session.debugger.process_name(argv)
+        self.process_name = name
+        if name is None and not is_fork:
+            self.process_name = self.session.debugger.process_name(argv)
         self.children = group.program.children
         self.runs_free = False  # it could not be debugged, and was let go
 
     # Life ------------------------------------------------------------------------
 
-    async def live(self, stream: ByteStream, on_joined: Callable[[], None]) -> None:
-        """From the first message to the last. Whatever goes wrong is the child's own affair."""
+    async def live(
+        self,
+        stream: ByteStream,
+        on_joined: Callable[[], None],
+        join: Callable[[Debuggee], Awaitable[None]],
+        on_request: RequestHandler | None = None,
+    ) -> None:
+        """From the first message to the last. Whatever goes wrong is the child's own affair.
+
+        `join` shakes hands with its debugger.
+        """
         async with trio.open_nursery() as nursery:
             self.nursery = nursery
-            link = self.connect(stream, ChildEventHandler(self))
+            link = self.connect(stream, ChildEventHandler(self), on_request)
             try:
                 on_joined()
-                await self.session.debugger.join(self)
+                await join(self)
                 self.started = True
+                self._tried.set()
                 await link.closed.wait()
             except* (RelayError, LinkClosed) as errors:
                 reasons = "; ".join(dict.fromkeys(str(error) for error in leaves(errors)))
@@ -105,6 +128,9 @@ class ChildEventHandler(EventHandler):
         body: Mapping[str, Any] = event.body or {}
         if isinstance(number := body.get("threadId"), int):
             body = {**body, "threadId": self._child.outer_id(number)}
+        said = body.get("breakpoint")
+        if isinstance(said, Mapping) and isinstance(number := said.get("id"), int):
+            body = {**body, "breakpoint": {**said, "id": self._child.outer_id(number)}}
         if isinstance(hits := body.get("hitBreakpointIds"), list):
             body = {**body, "hitBreakpointIds": [self._child.outer_id(hit) for hit in hits]}
         super().__call__(replace(event, body=dict(body)))
@@ -121,3 +147,26 @@ def argv_of(pid: int) -> tuple[str, ...]:
 
 def _words(text: bytes) -> tuple[str, ...]:
     return tuple(os.fsdecode(word) for word in text.split(b"\0")[:-1])
+
+
+def announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | None:
+    """A child under the debugger has ended; only a forked one says its exit code.
+
+    signal: that which ended it, if it is known; stop: that which it was in, if it was. Returns
+    how it was lost, in words; None if it ended of itself, or with a program that was to end.
+    """
+    lost = None
+    message = "The child process has ended."
+    if not child.said_terminated:
+        ended = f"was ended by {signal}" if signal else _UNKNOWN_END
+        program, is_wanted = child.group.program, child.group.program.dismissed.is_set()
+        if signal == "SIGKILL" and (program.said_terminated or is_wanted):
+            ended = "was ended with the program"
+        message = f"The child process {ended}{while_stopped(stop)}."
+        if (signal or stop) and not is_wanted:
+            name = child.group.process_of(child)["name"]
+            lost = f"process {child.pid} ({name}) {ended}{while_stopped(stop)}"
+    child.events.child_ended(
+        child.pid or 0, exit_code=child.exit_code, signal=signal, message=message
+    )
+    return lost

@@ -14,21 +14,17 @@ import trio
 
 from relay.errors import NotSupported
 from relay.process.exit_status import ExitWatch, until_ended
-from relay.session.children.child import Child
+from relay.session.children.child import Child, announce_end
 from relay.session.children.join_port import JoinPort
 from relay.session.dap.connection import SocketByteStream
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debuggee.exit_text import while_stopped
 from relay.session.inspector import Inspector
-from relay.session.state.stop import Stop
 
 JOIN_SECONDS = 2.0
 """How long a new process has to join before it is announced as one that runs free."""
 
 LATE_SECONDS = 2.0
 """How long after the end of a process the debugger may still say that it was made."""
-
-_UNKNOWN_END = "was killed, became another program, or closed the debugger's connection"
 
 
 async def follow_children(program: Debuggee, *, optional: bool, workers_only: bool) -> None:
@@ -120,7 +116,11 @@ class ChildJoining:
         ending: str | None = None
         watch = ExitWatch(pid)
         try:
-            await child.live(SocketByteStream(peer), lambda: self._announce_joined(child))
+            await child.live(
+                SocketByteStream(peer),
+                lambda: self._announce_joined(child),
+                self._program.session.debugger.join,
+            )
             if not (child.said_terminated or child.runs_free or self.closed):
                 ending = await self._part_from(child, watch)
         finally:
@@ -151,15 +151,9 @@ class ChildJoining:
 
     def _left(self, child: Child, ending: str | None) -> None:
         self._children.remove(child)
-        stop = self._group.remove(child)
-        child.gone.set()
-        lost = None
-        if not (child.runs_free or self.closed or self._program.session.is_over):
-            lost = _announce_end(child, ending, stop)
-        self._group.forget_stop(child)
-        if lost is not None:
-            self._program.events.process_lost(lost)
-        self._group.announce_next()
+        self._group.left(
+            child, lambda stop: announce_end(child, ending, stop), silently=self.closed
+        )
 
     def _announce_joined(self, child: Child) -> None:
         assert child.pid is not None
@@ -202,26 +196,3 @@ class ChildJoining:
         """The program has ended: nobody joins any more."""
         for pid in list(self._awaited):
             self._give_up(pid)
-
-
-def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | None:
-    """A child under the debugger has ended; only a forked one says its exit code.
-
-    signal: that which ended it, if it is known; stop: that which it was in, if it was. Returns
-    how it was lost, in words; None if it ended of itself, or with a program that was to end.
-    """
-    lost = None
-    message = "The child process has ended."
-    if not child.said_terminated:
-        ended = f"was ended by {signal}" if signal else _UNKNOWN_END
-        program, is_wanted = child.group.program, child.group.program.dismissed.is_set()
-        if signal == "SIGKILL" and (program.said_terminated or is_wanted):
-            ended = "was ended with the program"
-        message = f"The child process {ended}{while_stopped(stop)}."
-        if (signal or stop) and not is_wanted:
-            name = child.group.process_of(child)["name"]
-            lost = f"process {child.pid} ({name}) {ended}{while_stopped(stop)}"
-    child.events.child_ended(
-        child.pid or 0, exit_code=child.exit_code, signal=signal, message=message
-    )
-    return lost

@@ -11,16 +11,12 @@ import os
 import shutil
 import socket
 import struct
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import trio
 
 from relay.process.accepting import accept_peer
-
-LONGEST_PATH = 100
-"""Bytes; the kernel takes 107."""
+from relay.process.private_directory import private_directory
 
 _CREDENTIALS = struct.Struct("3i")
 
@@ -29,7 +25,7 @@ class JoinPort:
     """Listens from the start until `close`."""
 
     def __init__(self) -> None:
-        self._directory = _private_directory()
+        self._directory = private_directory()
         self.path = str(self._directory / "join")
         self._listener = trio.socket.socket(socket.AF_UNIX)
 
@@ -55,12 +51,3 @@ class JoinPort:
         """Take the socket away. Idempotent."""
         self._listener.close()
         shutil.rmtree(self._directory, ignore_errors=True)
-
-
-def _private_directory() -> Path:
-    """A new directory, mode 0700, with a path that is short enough for a socket in it."""
-    for place in (tempfile.gettempdir(), "/tmp"):
-        if len(os.fsencode(place)) < LONGEST_PATH - 30:
-            with contextlib.suppress(OSError):
-                return Path(tempfile.mkdtemp(prefix="relay-", dir=place))
-    return Path(tempfile.mkdtemp(prefix="relay-"))

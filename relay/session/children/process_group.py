@@ -3,7 +3,7 @@
 Knows which process a thread belongs to, whose stop is the session's, and which stops wait. Each
 process stops for itself. The first stop pauses the session; one that comes while the session is
 paused elsewhere waits until that process runs again, and is announced then. Refuses to know how a
-child comes to join (`child_joining.py`), and how it is spoken with (`child.py`).
+child comes to join (`joining.py`), and how it is spoken with (`child.py`).
 Source: contract, section 6; user story, section 4.5.
 """
 
@@ -23,7 +23,8 @@ from relay.session.state.stop import Stop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from relay.session.children.child_joining import ChildJoining
+    from relay.session.children.child import Child
+    from relay.session.children.joining import Joining
     from relay.session.debuggee.debuggee import Debuggee
     from relay.session.inspector import Inspector
 
@@ -59,7 +60,7 @@ class ProcessGroup:
     def __init__(self, program: Debuggee) -> None:
         self.program = program
         self.session = program.session
-        self._joining: ChildJoining | None = None
+        self._joining: Joining | None = None
         self._children: list[Debuggee] = []
         self._stops: dict[Debuggee, PendingStop] = {}
         self._current: Debuggee | None = None
@@ -80,7 +81,7 @@ class ProcessGroup:
         """Whether what a shell runs joins, too."""
         return self._joining is not None and self._joining.follows_all
 
-    def follow(self, joining: ChildJoining) -> None:
+    def follow(self, joining: Joining) -> None:
         """Children come in by `joining` from now on. Before any code of the program runs."""
         assert self._joining is None, "children join a program in one way"
         self._joining = joining
@@ -110,6 +111,20 @@ class ProcessGroup:
             self._resumed = None
         pending = self._stops.pop(child, None)
         return None if pending is None else pending.stop
+
+    def left(
+        self, child: Child, announce_end: Callable[[Stop | None], str | None], *, silently: bool
+    ) -> None:
+        """A child has gone. `announce_end` says so, and how it was lost, if it was."""
+        stop = self.remove(child)
+        child.gone.set()
+        lost = None
+        if not (child.runs_free or silently or self.session.is_over):
+            lost = announce_end(stop)
+        self.forget_stop(child)
+        if lost is not None:
+            self.program.events.process_lost(lost)
+        self.announce_next()
 
     def forget_stop(self, child: Debuggee) -> None:
         """The session is not paused any more, if it was so in a child that has gone."""
@@ -360,6 +375,10 @@ class ProcessGroup:
     def is_current(self, member: Debuggee) -> bool:
         """Whether the session's stop is in this process."""
         return self._joining is None or self._current is member
+
+    def has_stopped(self, member: Debuggee) -> bool:
+        """Whether this process has stopped; a program alone has, where its session has."""
+        return self._joining is None or member in self._stops
 
     def _is_stopped(self, thread_id: int) -> bool:
         return self._owner_of(thread_id) in self._stops

@@ -13,8 +13,10 @@ import logging
 import math
 import os
 import re
+import shutil
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -89,6 +91,10 @@ class Debuggee:
         """As the debugger's adapter says it of itself; None where there is none between."""
         self.speaks_through_adapter = False
         """Whether all that is known of the program, output included, comes by DAP."""
+        self.in_asked_session = False
+        """Whether its debugger asked for the session that it is in, and waits to be left at its end."""
+        self._links: list[Link] = []
+        self._litter: list[Path] = []
         self.becomes: Sequence[str] | None = None
         """The command of the program that the process is about to become by exec."""
         self.unfit: str | None = None  # why the fast start does not know its debugger
@@ -226,8 +232,14 @@ class Debuggee:
         return [
             child if _joined(child.argv) != own else child._replace(argv=())
             for child in await self.process.children()
-            if child.pid != self.pid
+            if child.pid != self.pid and not self._is_adapters(child)
         ]
+
+    def _is_adapters(self, child: Child) -> bool:
+        """Whether it runs a script from beside that of the adapter: it helps it, inside the program."""
+        folders = {folder_of_script(command_line(one.pid).split(b"\0")) for one in self.helpers}
+        folder = folder_of_script([os.fsencode(word) for word in child.argv])
+        return folder != b"" and folder in folders
 
     def _report_exit(self) -> None:
         if self.process is not None and self.process.returncode is not None:
@@ -238,15 +250,14 @@ class Debuggee:
     async def _part(self) -> None:
         """Let go of what is not ours to end, and close the link."""
         link = self.link
-        if link is None:
-            return
-        if self.attached and not link.closed.is_set():
+        if link is not None and self.attached and not link.closed.is_set():
             with (
                 trio.CancelScope(deadline=trio.current_time() + 1, shield=True),
                 contextlib.suppress(LinkClosed, RequestFailed),
             ):
                 await link.request("disconnect", {"terminateDebuggee": False})
-        link.hang_up()
+        for one in self._links:
+            one.hang_up()
 
     def exit_reported(self, code: int | None) -> None:
         """The debugger says that the program has exited. Source: DAP `exited`."""
@@ -258,7 +269,7 @@ class Debuggee:
     def end_reported(self) -> None:
         """The debugger says that there is nothing to debug any more. Source: DAP `terminated`."""
         self.said_terminated = True
-        if self.speaks_through_adapter:
+        if self.speaks_through_adapter or self.in_asked_session:
             self.nursery.start_soon(self._leave_adapter)
 
     def exited_with(self, status: int) -> None:
@@ -281,7 +292,8 @@ class Debuggee:
         with trio.move_on_after(HANG_UP_GRACE):
             await self._tried.wait()
         with trio.move_on_after(HANG_UP_GRACE), contextlib.suppress(LinkClosed, RequestFailed):
-            await self.link.request("disconnect", {"terminateDebuggee": True})
+            ends = self.speaks_through_adapter  # else its process ends of itself, and says how
+            await self.link.request("disconnect", {"terminateDebuggee": ends})
         self.link.hang_up()
 
     async def end_processes(self) -> None:
@@ -296,6 +308,8 @@ class Debuggee:
             if process is not None:
                 await process.end()
                 process.close()
+        for directory in self._litter:
+            shutil.rmtree(directory, ignore_errors=True)
         # Where an adapter broke off, its launcher is what has ended here, and as it likes.
         if self.process is not None and self.started and not (self.helpers and self._crashed):
             code = self.process.returncode
@@ -342,6 +356,14 @@ class Debuggee:
     def use_adapter(self) -> None:
         """All that is known of the program comes by DAP, unless its process is adopted later."""
         self.speaks_through_adapter = True
+
+    def is_in_asked_session(self) -> None:
+        """Its debugger has asked for the session that it is in."""
+        self.in_asked_session = True
+
+    def answer_for(self, directory: Path) -> None:
+        """Have this directory taken away at the end, with all that is in it."""
+        self._litter.append(directory)
 
     def adapter_says_version(self, version: str) -> None:
         """What the debugger's adapter says of itself."""
@@ -391,6 +413,7 @@ class Debuggee:
     ) -> Link:
         """Speak DAP over `stream` with somebody who need not be the debugger. `hang_up` ends it."""
         link = Link(stream, on_event, on_request, self.session.dap_log.connection())
+        self._links.append(link)
         self.nursery.start_soon(link.run)
         return link
 
@@ -493,6 +516,11 @@ def _refused(command: str, error: RequestFailed) -> DebuggerError:
     if isinstance(structured := error.body.get("error"), Mapping):
         refusal.structured = structured
     return refusal
+
+
+def folder_of_script(argv: Sequence[bytes]) -> bytes:
+    """Of a command line the directory of what an interpreter runs; empty if there is none."""
+    return os.path.dirname(argv[1]) if len(argv) > 1 and os.path.isabs(argv[1]) else b""
 
 
 def _joined(argv: Sequence[str]) -> bytes:

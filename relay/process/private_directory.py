@@ -1,0 +1,20 @@
+"""A directory for sockets that only this user can enter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+LONGEST_PATH = 100
+"""Bytes; the kernel takes 107."""
+
+
+def private_directory(longest_name: int = 15) -> Path:
+    """A new directory, mode 0700, with a path short enough for sockets with names of so many bytes."""
+    for place in (tempfile.gettempdir(), "/tmp"):
+        if len(os.fsencode(place)) < LONGEST_PATH - 15 - longest_name:
+            with contextlib.suppress(OSError):
+                return Path(tempfile.mkdtemp(prefix="relay-", dir=place))
+    return Path(tempfile.mkdtemp(prefix="relay-"))
