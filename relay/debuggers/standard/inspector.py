@@ -278,7 +278,7 @@ class StandardInspector(Inspector):
                 "setFunctionBreakpoints", {"breakpoints": [_named(b) for b in sent]}
             )
             answers = body.get("breakpoints") or []
-            take_answers(session, _in_order_of(answers, session, sent), answers)
+            take_answers(self._debuggee, _in_order_of(answers, session, sent), answers)
 
     async def set_exception_breakpoints(self, setting: ExceptionBreakpoints) -> None:
         """The adapter's own filters; DAP forbids to ask one that has none."""

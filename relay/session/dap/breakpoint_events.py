@@ -5,6 +5,7 @@ Knows the names under which the debuggee counts. Source: API section 6, event `b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
     from relay.session.session import Session
 
 UNKNOWN_FUNCTION = "No function of this name is known yet"
+NOT_LOADED_YET = "The program has loaded no code that lies there, so far"
 LEFT_TO_DEBUGGER = "The debugger says where it stops once the program runs"
 DEAF_FUNCTION = (
     "Before Python 3.12 the debugger has no event of calls of generators and coroutines: "
     "set a breakpoint on a line of the function"
 )
+
+_UNTRANSLATED = re.compile(r"\w+(\.\w+)+")
+"""What js-debug says of a breakpoint that is not bound yet: the name of a sentence, which it has lost."""
 
 
 def name_of(session: Session, breakpoint: Breakpoint) -> str:
@@ -77,14 +82,23 @@ def found_function(session: Session, breakpoint: Breakpoint, path: str, line: in
     announce(session, "changed", breakpoint)
 
 
-def take_answer(session: Session, breakpoint: Breakpoint, answer: Mapping[str, Any]) -> None:
-    """Note what the debugger says of a breakpoint that only it can judge. Source: DAP Breakpoint."""
-    if not breakpoint.judged_by_adapter:
-        return
+def take_answer(
+    session: Session, breakpoint: Breakpoint, answer: Mapping[str, Any], *, of_child: bool = False
+) -> None:
+    """Note what the debugger says of a breakpoint that only it can judge. Source: DAP Breakpoint.
+
+    of_child: it says so of one process of several, and what that has not, another one may have.
+    """
     verified, message = bool(answer.get("verified")), answer.get("message")
+    if not breakpoint.judged_by_adapter or (of_child and breakpoint.verified and not verified):
+        return
+    if not verified and (
+        answer.get("reason") == "pending" or _UNTRANSLATED.fullmatch(str(message or ""))
+    ):
+        message = NOT_LOADED_YET
     line = answer.get("line")
     if breakpoint.function is not None:
-        if place := _place_in(answer):
+        if place := place_in(answer):
             breakpoint.found(*place)
         message = message or (None if verified else UNKNOWN_FUNCTION)
     elif verified and isinstance(line, int) and line != breakpoint.line:
@@ -93,7 +107,8 @@ def take_answer(session: Session, breakpoint: Breakpoint, answer: Mapping[str, A
         announce(session, "changed", breakpoint)
 
 
-def _place_in(answer: Mapping[str, Any]) -> tuple[str, int] | None:
+def place_in(answer: Mapping[str, Any]) -> tuple[str, int] | None:
+    """File and line of a breakpoint, as far as the debugger says them."""
     path, line = (answer.get("source") or {}).get("path"), answer.get("line")
     return (str(path), line) if path and isinstance(line, int) else None
 

@@ -130,17 +130,18 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
         },
         timeout=session.settings.request_timeout_seconds + SECONDS_EACH * len(active),
     )
-    take_answers(session, active, body.get("breakpoints") or [])
+    take_answers(debuggee, active, body.get("breakpoints") or [])
 
 
 def take_answers(
-    session: Session, sent: list[Breakpoint], answers: list[Mapping[str, Any]]
+    debuggee: Debuggee, sent: list[Breakpoint], answers: list[Mapping[str, Any]]
 ) -> None:
     """Note what the debugger answers of breakpoints, each in its place, and its own ids."""
+    session = debuggee.session
     for breakpoint, answer in zip(sent, answers, strict=False):
         if dap_id := id_of(answer):
             session.breakpoints.number(dap_id, breakpoint)
-        take_answer(session, breakpoint, answer)
+        take_answer(session, breakpoint, answer, of_child=debuggee.number > 0)
 
 
 def _taken(debuggee: Debuggee, active: list[Breakpoint]) -> list[Breakpoint]:

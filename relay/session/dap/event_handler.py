@@ -18,6 +18,7 @@ from relay.redaction.output_mask import OutputMask
 from relay.session.dap.breakpoint_events import (
     found_function,
     named,
+    place_in,
     take_answer,
     take_hits,
     take_places,
@@ -133,9 +134,11 @@ class EventHandler:
     def _breakpoint(self, body: Mapping[str, Any]) -> None:
         """The debugger has found where one lies, or has lost it."""
         answer = body.get("breakpoint") or {}
-        breakpoint = self._session.breakpoints.by_dap_id(int(answer.get("id") or 0))
+        number = int(answer.get("id") or 0)
+        breakpoint = self._session.breakpoints.by_dap_id(number, place_in(answer))
         if breakpoint is not None and body.get("reason") == "changed":
-            take_answer(self._session, breakpoint, answer)
+            is_child = self._debuggee.number > 0
+            take_answer(self._session, breakpoint, answer, of_child=is_child)
 
     def _thread(self, body: Mapping[str, Any]) -> None:
         self._events.thread_changed(body.get("reason"), body.get("threadId"))
@@ -366,7 +369,9 @@ class EventHandler:
 
     def _count_hits(self, stop: Stop, dap_ids: list[int]) -> None:
         session = self._session
-        found = [b for b in map(session.breakpoints.by_dap_id, dap_ids) if b]
+        place = None if stop.top is None else (stop.top.path or "", stop.top.line)
+        numbered = (session.breakpoints.by_dap_id(number, place) for number in dap_ids)
+        found = [b for b in numbered if b is not None]
         if not found and stop.top is not None and stop.reason in BREAKPOINT_REASONS:
             # A step that lands on a breakpoint stops for it, but names no ids, and some debuggers
             # never do; the place decides. One that comes back to its line from a call has not

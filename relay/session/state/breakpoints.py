@@ -100,10 +100,10 @@ class BreakpointTable:
         self._by_id: dict[str, Breakpoint] = {}
         self._by_place: dict[tuple[str, int], Breakpoint] = {}
         self._numbers = itertools.count(1)
-        self._by_dap_id: dict[int, str] = {}
+        self._by_dap_id: dict[int, list[str]] = {}
 
     # Invariants: the first two dicts hold the same breakpoints. The third has the numbers that the
-    # debuggers of this run gave, also for breakpoints that were removed since.
+    # debuggers of this run gave, also for breakpoints that were removed since; the latest is last.
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -152,17 +152,29 @@ class BreakpointTable:
         """The breakpoint on the function of a stack frame, whose name may have parameters, too."""
         return self._by_place.get((f"function {frame.partition('(')[0]}", 0))
 
-    def by_dap_id(self, dap_id: int) -> Breakpoint | None:
-        """The breakpoint that a debugger knows by this number."""
-        return self._by_id.get(self.id_of(dap_id) or "")
+    def by_dap_id(self, dap_id: int, place: tuple[str, int] | None = None) -> Breakpoint | None:
+        """The breakpoint that a debugger knows by this number.
+
+        js-debug gives some numbers twice: then it is the one at this `place`, or else in this file.
+        """
+        ids = reversed(self._by_dap_id.get(dap_id, []))
+        known = [self._by_id[number] for number in ids if number in self._by_id]
+        if len(known) > 1 and place is not None:
+            there = [one for one in known if one.shown_path == place[0]]
+            known = [one for one in there if one.shown_line == place[1]] or there or known
+        return known[0] if known else None
 
     def id_of(self, dap_id: int) -> str | None:
         """The id of what a debugger of this run knows by this number, though it was removed."""
-        return self._by_dap_id.get(dap_id)
+        ids = self._by_dap_id.get(dap_id)
+        return ids[-1] if ids else None
 
     def number(self, dap_id: int, breakpoint: Breakpoint) -> None:
         """A debugger of this run calls the breakpoint so."""
-        self._by_dap_id[dap_id] = breakpoint.id
+        ids = self._by_dap_id.setdefault(dap_id, [])
+        if breakpoint.id in ids:
+            ids.remove(breakpoint.id)
+        ids.append(breakpoint.id)
 
     def forget_numbers(self) -> None:
         """Another run begins: its debuggers number anew."""

@@ -20,6 +20,7 @@ import trio
 from relay.errors import RelayError
 from relay.faces.cli.complaint import complaint
 from relay.operations.report.report_text import one_line, render
+from relay.session.dap.breakpoint_events import NOT_LOADED_YET
 
 if TYPE_CHECKING:
     from relay.models.calls import CallsResult
@@ -89,7 +90,8 @@ class TextWriter:
         if python is not None:
             await self.noted(f"[python] {python}")
         for one in breakpoints:
-            if not one["verified"] and one["function"] is None:
+            comes_later = one["message"] == NOT_LOADED_YET
+            if not one["verified"] and one["function"] is None and not comes_later:
                 await self.noted(f"[not set] {_missed(one)}")
 
     async def printed(self, category: str, data: bytes) -> None:
