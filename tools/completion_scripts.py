@@ -18,7 +18,7 @@ from relay.known_adapters.recipes import RECIPES
 
 TAKEN = {
     "agent install --client": tuple(client.name for client in CLIENTS),
-    "adapters add": tuple(recipe.name for recipe in RECIPES if not recipe.obstacle),
+    "adapters add": tuple(recipe.name for recipe in RECIPES),
 }
 """Values that the command line takes as any text, though it knows them all."""
 

@@ -7,12 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import trio
 
-from relay.known_adapters.recipes import RECIPES, Recipe
+from relay.known_adapters.recipes import RECIPES, Recipe, is_script
 
 VERSION_SECONDS = 10.0
 
@@ -29,8 +29,6 @@ class FoundAdapter:
     @property
     def obstacle(self) -> str | None:
         """Why it cannot be used; None if it can, or is not there."""
-        if self.recipe.obstacle:
-            return self.recipe.obstacle
         major = int((self.version or "0").partition(".")[0])
         if self.version is not None and major < self.recipe.oldest:
             return f"it speaks the Debug Adapter Protocol from version {self.recipe.oldest} on"
@@ -48,7 +46,10 @@ async def find_adapters(
 
     async def look(recipe: Recipe) -> None:
         executable = executables.get(recipe.name) or executable_of(recipe, environment)
-        version = executable and await _version(executable, recipe, environment)
+        words = recipe.version_words
+        version = None
+        if executable is not None and words is not None:
+            version = await _version([executable, *words], environment)
         found[recipe.name] = FoundAdapter(recipe, executable, version or None)
 
     async with trio.open_nursery() as nursery:
@@ -60,26 +61,29 @@ async def find_adapters(
 def executable_of(recipe: Recipe, environment: Mapping[str, str]) -> str | None:
     """The path of the executable to prefer; None if there is none."""
     path = environment.get("PATH", os.defpath)
+    folders = path.split(os.pathsep)
     for name in recipe.executables:
-        if os.sep in name:
+        if name.startswith("../"):
+            places = [os.path.normpath(f"{folder}/{name}") for folder in folders if folder]
+        elif os.sep in name:
             places = sorted(glob.glob(os.path.expanduser(name)), reverse=True)
         elif glob.has_magic(name):
-            folders = path.split(os.pathsep)
             places = [one for folder in folders for one in sorted(glob.glob(f"{folder}/{name}"))]
         else:
             places = [shutil.which(name, path=path) or ""]
         for place in places:
-            if place and os.path.isfile(place) and os.access(place, os.X_OK):
+            mode = os.R_OK if is_script(place) else os.X_OK
+            if place and os.path.isfile(place) and os.access(place, mode):
                 return os.path.abspath(place)
     return None
 
 
-async def _version(executable: str, recipe: Recipe, environment: Mapping[str, str]) -> str | None:
+async def _version(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
     said = ""
     with trio.move_on_after(VERSION_SECONDS):
         try:
             done = await trio.run_process(
-                [executable, *recipe.version_words],
+                command,
                 capture_stdout=True,
                 stderr=subprocess.DEVNULL,
                 check=False,
@@ -93,7 +97,7 @@ async def _version(executable: str, recipe: Recipe, environment: Mapping[str, st
     if number is not None:
         return number[0]
     # Some say none; then it is in the name, or in that of the folder that it really lies in.
-    return _version_in_name(executable)
+    return _version_in_name(command[0])
 
 
 def _version_in_name(executable: str) -> str | None:

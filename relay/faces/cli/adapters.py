@@ -155,7 +155,7 @@ def _found(debugger: str, executable: str | None) -> FoundAdapter:
     from relay.known_adapters.recipes import RECIPES
 
     if debugger not in {recipe.name for recipe in RECIPES}:
-        known = ", ".join(recipe.name for recipe in RECIPES if not recipe.obstacle)
+        known = ", ".join(recipe.name for recipe in RECIPES)
         raise click.BadParameter(
             f"{debugger!r} is not known; there are {known}. Any other is described by hand, under "
             "adapters in config.json",
@@ -183,6 +183,7 @@ def _look(at: dict[str, str | None]) -> list[FoundAdapter]:
 
 def _rows(settings: Settings) -> list[dict[str, Any]]:
     from relay.hub import debuggers_of
+    from relay.known_adapters.recipes import is_script
     from relay.models.adapters import OWN_ADAPTERS
 
     own = (one for one in debuggers_of(settings) if one.name in OWN_ADAPTERS)
@@ -190,11 +191,15 @@ def _rows(settings: Settings) -> list[dict[str, Any]]:
     known = _look({})
     versions = {one.executable: one.version for one in known}
     for name, entry in settings.adapters.items():
-        executable = entry.command[0]
+        # Of a script its own path, and not that of what runs it.
+        executable = next((one for one in entry.command if is_script(one)), entry.command[0])
         row = _row(name, "configured", entry.languages, executable, versions.get(executable))
         rows.append(row)
     used = {row["command"] for row in rows}
-    return [*rows, *(_offer(one) for one in known if one.executable not in used - {None})]
+    left = [one for one in known if one.executable not in used - {None}]
+    # One that is used from a place where it is not looked for is not to be got.
+    left = [one for one in left if one.executable or one.recipe.name not in settings.adapters]
+    return [*rows, *map(_offer, left)]
 
 
 def _offer(one: FoundAdapter) -> dict[str, Any]:

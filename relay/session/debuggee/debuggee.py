@@ -229,17 +229,18 @@ class Debuggee:
         """What lives below the program. A fork of it has its arguments, which are ours."""
         assert self.process is not None
         own = command_line(self.pid) or self.command_line
+        folders = await self._adapter_folders()
         return [
             child if _joined(child.argv) != own else child._replace(argv=())
             for child in await self.process.children()
-            if child.pid != self.pid and not self._is_adapters(child)
+            if child.pid != self.pid and _folder_of_script(child.argv) not in folders
         ]
 
-    def _is_adapters(self, child: Child) -> bool:
-        """Whether it runs a script from beside that of the adapter: it helps it, inside the program."""
-        folders = {folder_of_script(command_line(one.pid).split(b"\0")) for one in self.helpers}
-        folder = folder_of_script([os.fsencode(word) for word in child.argv])
-        return folder != b"" and folder in folders
+    async def _adapter_folders(self) -> set[str]:
+        """Where the adapter's scripts lie: what runs another one of there, below the program, is its help."""
+        lines = [os.fsdecode(command_line(one.pid)).split("\0") for one in self.helpers]
+        lines += [list(child.argv) for one in self.helpers for child in await one.children()]
+        return {_folder_of_script(words) for words in lines} - {""}
 
     def _report_exit(self) -> None:
         if self.process is not None and self.process.returncode is not None:
@@ -518,9 +519,9 @@ def _refused(command: str, error: RequestFailed) -> DebuggerError:
     return refusal
 
 
-def folder_of_script(argv: Sequence[bytes]) -> bytes:
+def _folder_of_script(argv: Sequence[str]) -> str:
     """Of a command line the directory of what an interpreter runs; empty if there is none."""
-    return os.path.dirname(argv[1]) if len(argv) > 1 and os.path.isabs(argv[1]) else b""
+    return os.path.dirname(argv[1]) if len(argv) > 1 and os.path.isabs(argv[1]) else ""
 
 
 def _joined(argv: Sequence[str]) -> bytes:
