@@ -158,17 +158,17 @@ async def _attach_to_go(api: Api, folder: Path, source: Program) -> None:
     """By its process id; and where another Delve, that has launched it, listens."""
     runs = {**os.environ, "RUNS": "1"}
     with ended([str(folder / "main")], folder, runs) as program:
-        await _stops_in_it(api, "dlv", source, "sum", pid=program.pid)
+        await stops_in_it(api, "dlv", source, "sum", pid=program.pid)
         assert program.poll() is None
     port = free_port()
     words = ["--headless", "--accept-multiclient", f"--listen=127.0.0.1:{port}"]
     with ended(["dlv", "exec", *words, str(folder / "main")], folder, runs) as delve:
         await listening(port)
-        await _stops_in_it(api, "dlv", source, "sum", port=port)
+        await stops_in_it(api, "dlv", source, "sum", port=port)
         assert delve.poll() is None
 
 
-async def _stops_in_it(
+async def stops_in_it(
     api: Api, adapter: str, source: Program, mark: str, **target: int
 ) -> dict[str, Any]:
     """Attach, stop at the mark, step, and let go; returns the locals."""
@@ -267,7 +267,7 @@ async def test_a_ruby_program_under_rdbg(settings: Settings, tmp_path: Path) -> 
         words = [FOUND["rdbg"] or "", "--open", "--port", str(port), "-n", "--", source.text]
         with ended(words, tmp_path, {**os.environ, "RUNS": "1"}) as program:
             await listening(port)
-            found = await _stops_in_it(api, "rdbg", source, "sum", port=port)
+            found = await stops_in_it(api, "rdbg", source, "sum", port=port)
             assert found["b"]["value"] == "1"
             # Before, it keeps its breakpoints when it is let go, and dies at the next.
             if _rdbg_version() >= (1, 6):

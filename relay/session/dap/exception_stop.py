@@ -6,6 +6,7 @@ Source: DAP exceptionInfo; contract, section 5.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ from relay.session.state.stop import Failure, Frame, RaisedException, Stop
 if TYPE_CHECKING:
     from relay.session.debuggee.debuggee import Debuggee
     from relay.session.session import Session
+
+_TITLE = re.compile(r"([\w.$]+): (.+)", re.DOTALL)
+_BREAK_MODES = ("never", "always", "unhandled", "userUnhandled")
 
 log = logging.getLogger("relay.session")
 
@@ -114,12 +118,16 @@ def _from_dap(body: Mapping[str, Any]) -> RaisedException:
     # Some debuggers add a remark in brackets where it does not pause in the raising frame.
     name = str(details.get("typeName") or body.get("exceptionId") or "Exception").split("(")[0]
     name = name.strip()
+    message = str(body.get("description") or details.get("message") or "")
+    if not message and (titled := _TITLE.match(str(body.get("exceptionId") or ""))):
+        name, message = titled.groups()  # js-debug has both in one text
+    break_mode = body.get("breakMode")
     return RaisedException(
         type=name.rpartition(".")[2],
         full_type=str(details.get("fullTypeName") or name).split("(")[0].strip(),
-        message=str(body.get("description") or details.get("message") or ""),
+        message=message,
         traceback=str(details.get("stackTrace") or ""),
-        break_mode=str(body.get("breakMode") or "always"),
+        break_mode=str(break_mode) if break_mode in _BREAK_MODES else "always",
     )
 
 
