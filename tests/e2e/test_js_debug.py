@@ -38,7 +38,7 @@ SUMS = """
     }
     if (process.env.RUNS) setInterval(() => { console.log('ticks'); tick(); }, 2);
     else readline.createInterface({ input: process.stdin }).once('line', (name) => {
-        const total = add(3, 4); 
+        const total = add(3, 4);
         console.error('on stderr'); // # @after
         console.log(`total ${total} for ${process.argv[2]} and ${name}, ${process.env.NAME}`);
         process.exit(3); // # @end

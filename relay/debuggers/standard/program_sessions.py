@@ -16,7 +16,7 @@ import trio
 from relay.debuggers.standard.handshake import begin_without_threads, shake_hands
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
-from relay.session.children.asked_sessions import AskedSessions, FirstEvents, Opening
+from relay.session.children.asked_sessions import AskedSession, AskedSessions, FirstEvents
 
 if TYPE_CHECKING:
     from relay.dap.conversation import IncomingRequest
@@ -91,7 +91,7 @@ class ProgramSessions:
             return await self._run_in_terminal(request)
         return await self._asked.ask(self._debuggee, request)
 
-    async def _join(self, child: Debuggee, opening: Opening) -> None:
+    async def _join(self, child: Debuggee, opening: AskedSession) -> None:
         await shake_hands(child, opening, self._limit, start_debugging=True)
 
     async def _ended_before(self) -> LaunchFailed:

@@ -13,7 +13,7 @@ from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
-from relay.session.dap.breakpoint_events import UNKNOWN_FUNCTION
+from relay.session.dap.breakpoint_events import NOT_LOADED_YET, UNKNOWN_FUNCTION
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 
@@ -53,6 +53,11 @@ def _unknown_functions(session: Session) -> list[str]:
         if one.enabled and one.function and path_and_name(one.function)[0] is None
         if not one.verified and one.message == UNKNOWN_FUNCTION
     ]
+
+
+def may_come(message: str | None) -> bool:
+    """Whether a breakpoint that says so is bound only when the program loads what lies there."""
+    return message == NOT_LOADED_YET
 
 
 def not_known(session: Session) -> str | None:

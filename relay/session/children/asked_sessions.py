@@ -31,18 +31,18 @@ log = logging.getLogger("relay.session")
 JOIN_SECONDS = 2.0
 """How long the adapter may take to ask for the session of a new process, which else runs free."""
 
-TOLD_PID = re.compile(r"\[(\d+)\]$")
+PID_IN_NAME = re.compile(r"\[(\d+)\]$")
 """How js-debug names a process: its script, and its number in brackets."""
 
 
-class Opening(NamedTuple):
+class AskedSession(NamedTuple):
     """How a session is begun: `launch` or `attach`, with its arguments."""
 
     request: str
     arguments: Mapping[str, Any]
 
     @classmethod
-    def of(cls, asked: IncomingRequest) -> Opening:
+    def of(cls, asked: IncomingRequest) -> AskedSession:
         """As the adapter asks for it. Raises ValueError where it does not say how."""
         request, configuration = (
             asked.arguments.get(name) for name in ("request", "configuration")
@@ -54,15 +54,15 @@ class Opening(NamedTuple):
     @property
     def name(self) -> str:
         """What the adapter calls it, without the number of its process."""
-        return TOLD_PID.sub("", str(self.arguments.get("name") or "")).strip()
+        return PID_IN_NAME.sub("", str(self.arguments.get("name") or "")).strip()
 
     @property
-    def told_pid(self) -> int | None:
-        """The number of its process, as far as the adapter says it; debugpy has a field for it."""
+    def stated_pid(self) -> int | None:
+        """The number of its process, as far as the adapter says it; some have a field for it."""
         pid = self.arguments.get("subProcessId")
         if isinstance(pid, int):
             return pid
-        found = TOLD_PID.search(str(self.arguments.get("name") or ""))
+        found = PID_IN_NAME.search(str(self.arguments.get("name") or ""))
         return int(found[1]) if found else None
 
 
@@ -75,7 +75,7 @@ class AskedSessions:
         self,
         program: Debuggee,
         connect: Callable[[], Awaitable[ByteStream]],
-        shake_hands: Callable[[Debuggee, Opening], Awaitable[None]],
+        shake_hands: Callable[[Debuggee, AskedSession], Awaitable[None]],
         *,
         follows_all: bool,
     ) -> None:
@@ -88,7 +88,7 @@ class AskedSessions:
         self._group = program.group
         self._connect = connect
         self._shake_hands = shake_hands
-        self._first: Opening | None = None
+        self._first: AskedSession | None = None
         self._is_asked = trio.Event()
         self._numbers = itertools.count(1)
         self._children: list[Child] = []
@@ -103,7 +103,7 @@ class AskedSessions:
 
     # The program -------------------------------------------------------------------
 
-    async def open_program(self) -> Opening | None:
+    async def open_program(self) -> AskedSession | None:
         """Connect the program to the session that is asked for first; None if none ever is."""
         async with trio.open_nursery() as nursery:
 
@@ -117,7 +117,9 @@ class AskedSessions:
             return None
         program = self._program
         stream = await self._connect()
-        program.connect(stream, ProgramEvents(program, self.over), partial(self.ask, program))
+        program.connect(
+            stream, ProgramSessionEvents(program, self.over), partial(self.ask, program)
+        )
         program.is_in_asked_session()
         if program.pid is None and (pid := await self._pid_of(self._first)) is not None:
             program.identified(pid)
@@ -127,7 +129,7 @@ class AskedSessions:
         """The adapter asks for a session, in that of `asker`. Raises ValueError for anything else."""
         if request.command != "startDebugging":
             raise ValueError(f"{request.command} is not supported")
-        opening = Opening.of(request)
+        opening = AskedSession.of(request)
         if self.closed:
             raise ValueError("nothing is debugged here any more")
         if self._first is None:
@@ -139,7 +141,7 @@ class AskedSessions:
 
     # Children ----------------------------------------------------------------------
 
-    async def _host(self, asker: Debuggee, opening: Opening) -> None:
+    async def _host(self, asker: Debuggee, opening: AskedSession) -> None:
         pid = await self._pid_of(opening)
         number = next(self._numbers)
         # Without a number it is a part of the process that asks.
@@ -161,9 +163,9 @@ class AskedSessions:
             say = partial(announce_end, child, None) if pid is not None else _unsaid
             self._group.left(child, say, silently=self.closed)
 
-    async def _pid_of(self, opening: Opening) -> int | None:
+    async def _pid_of(self, opening: AskedSession) -> int | None:
         """The number that the adapter tells, if it is one below what was started here."""
-        pid = opening.told_pid
+        pid = opening.stated_pid
         if pid is None:
             return None
         started = [one for one in (self._program.process, *self._program.helpers) if one]
@@ -228,7 +230,7 @@ class AskedSessions:
         self.closed = True
 
 
-class ProgramEvents(EventHandler):
+class ProgramSessionEvents(EventHandler):
     """The events of the program's session, which has less to say than the adapter."""
 
     def __init__(self, program: Debuggee, over: trio.Event) -> None:

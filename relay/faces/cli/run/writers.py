@@ -19,8 +19,8 @@ import trio
 
 from relay.errors import RelayError
 from relay.faces.cli.complaint import complaint
+from relay.operations.report.missed import may_come
 from relay.operations.report.report_text import one_line, render
-from relay.session.dap.breakpoint_events import NOT_LOADED_YET
 
 if TYPE_CHECKING:
     from relay.models.calls import CallsResult
@@ -90,8 +90,7 @@ class TextWriter:
         if python is not None:
             await self.noted(f"[python] {python}")
         for one in breakpoints:
-            comes_later = one["message"] == NOT_LOADED_YET
-            if not one["verified"] and one["function"] is None and not comes_later:
+            if not one["verified"] and one["function"] is None and not may_come(one["message"]):
                 await self.noted(f"[not set] {_missed(one)}")
 
     async def printed(self, category: str, data: bytes) -> None:
