@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -65,7 +66,10 @@ FAMILY = """
 
 FAILS = """
     function check(x) {
-        if (x > 1) throw new RangeError(`too big: ${x}`); // # @throw
+        const most = 1;
+        for (const each of [x]) {
+            if (each > most) throw new RangeError(`too big: ${each}`); // # @throw
+        }
         return x;
     }
     try { check(2); } catch (error) { console.log('caught'); }
@@ -194,6 +198,12 @@ async def test_what_nobody_catches(settings: Settings, tmp_path: Path) -> None:
         )
         raised = (await session.get("/exception"))["exception"]
         assert (raised["type"], raised["message"]) == ("RangeError", "too big: 3")
+        report = (await session.get("/report"))["report"]
+        assert re.findall(r"^ (\w+) = (.*)$", report, re.MULTILINE)[:3] == [
+            ("each", "3"),
+            ("most", "1"),
+            ("this", "global"),
+        ]
         end = await session.resume()
         assert (end["status"], end["exit_code"]) == ("terminated", 1)
 

@@ -95,21 +95,29 @@ class StandardInspector(Inspector):
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
     ) -> Page:
-        """The locals of a frame, their values cut to a share of `max_chars`."""
-        scopes = await self.scopes(frame)
-        if not scopes:
-            return Page([], 0)
+        """The locals of a frame, their values cut to a share of `max_chars`.
+
+        Where a block has a scope of its own, those of the blocks around it follow.
+        """
         most = max_value or min(MAX_VALUE, max(40, max_chars // 4))
-        reference = int(scopes[0]["variables_reference"])
-        page = await self.variables(frame, reference, start=0, count=LOCALS)
+        found: list[dict[str, Any]] = []
+        total = 0
+        for scope in await self.scopes(frame):
+            if scope["presentation_hint"] == "locals":
+                reference = int(scope["variables_reference"])
+                page = await self.variables(frame, reference, start=0, count=LOCALS)
+                hidden = {one["name"] for one in found}
+                seen = [one for one in page.variables if one["name"] not in hidden]
+                found += seen
+                total += page.total - len(page.variables) + len(seen)
         kept, left = [], max_chars
-        for one in page.variables:
+        for one in found:
             cut = _cut(one, most)
             left -= len(cut["name"]) + len(cut["value"])
             if left < 0:
                 break
             kept.append(cut)
-        return Page(kept, page.total, len(kept) < page.total)
+        return Page(kept, total, len(kept) < total)
 
     async def report(
         self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
