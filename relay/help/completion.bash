@@ -3,7 +3,7 @@ _relay_commands() {
     case "$1" in
     '') printf '%s\n' adapters agent attach break completion continue dap demo diff doctor end eval ez hang input locals mcp output pause perl-adapter restart run serve sessions stack start stdio step stop trace ui until watch where why ;;
     adapters) printf '%s\n' add list remove ;;
-    'adapters add') printf '%s\n' lldb dlv rdbg gdb codelldb ;;
+    'adapters add') printf '%s\n' lldb dlv rdbg gdb codelldb js-debug ;;
     agent) printf '%s\n' hook install ;;
     completion) printf '%s\n' bash fish zsh ;;
     ez) printf '%s\n' debugserver version ;;

@@ -61,6 +61,7 @@ complete -c relay -n '__relay_at adapters add' -a 'dlv' -d ''
 complete -c relay -n '__relay_at adapters add' -a 'rdbg' -d ''
 complete -c relay -n '__relay_at adapters add' -a 'gdb' -d ''
 complete -c relay -n '__relay_at adapters add' -a 'codelldb' -d ''
+complete -c relay -n '__relay_at adapters add' -a 'js-debug' -d ''
 complete -c relay -n '__relay_at adapters add' -l as -d 'What it is called here' -r
 complete -c relay -n '__relay_at adapters add' -l executable -d 'Where it is' -r
 complete -c relay -n '__relay_at adapters add' -l dry-run -d 'Only show what would be written'

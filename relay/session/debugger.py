@@ -6,6 +6,7 @@ and verbs ask it for its abilities and call its methods, never for its name. Ref
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -238,7 +239,10 @@ class KnownDebuggers:
         return self._known.get(name) or self._missing(name)
 
     def for_program(self, program: str) -> Debugger:
-        """The debugger for a program, by how its name ends; the default one for all others."""
-        suffix = PurePath(program).suffix
+        """The debugger for a program, by how its name ends; the default one for all others.
+
+        One whose name has no end, such as those of `node_modules/.bin`, may be a link to one that has.
+        """
+        suffix = PurePath(program).suffix or PurePath(os.path.realpath(program)).suffix
         found = (debugger for debugger in self if suffix and suffix in debugger.suffixes)
         return next(found, self.default)

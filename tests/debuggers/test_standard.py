@@ -94,6 +94,13 @@ def test_a_program_is_known_by_how_its_name_ends(program: str, name: str) -> Non
     assert KNOWN.for_program(program).name == name
 
 
+def test_a_link_without_an_end_suits_what_it_leads_to(tmp_path: Path) -> None:
+    link = tmp_path / "prove"
+    link.symlink_to(tmp_path / "prove.pl")
+    assert KNOWN.for_program(str(link)).name == "perl"
+    assert KNOWN.for_program(str(tmp_path / "nothing")).name == "python"
+
+
 def test_what_an_adapter_cannot_do_is_refused_by_name() -> None:
     KNOWN.default.require(Ability.TRACE, "trace a call")
     with pytest.raises(NotSupported, match="the perl adapter cannot trace a call"):

@@ -219,5 +219,12 @@ async def test_attached_to(settings: Settings, tmp_path: Path) -> None:
             assert found["b"]["value"] == "1"
             assert program.poll() is None
             session = await api.session(adapter="js-debug")
+            await session.breakpoint(source.text, source.line("sum"))
+            await session.post("/attach", port=port)
+            await session.get("/events", types="stopped", timeout=60)
+            status = await session.get("/status")
+            assert [one["thread_id"] for one in status["stopped_threads"]] == [0]
+            await session.delete()
+            session = await api.session(adapter="js-debug")
             with pytest.raises(Refused, match="cannot attach by a process id"):
                 await session.post("/attach", pid=program.pid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import PurePath
@@ -36,7 +37,9 @@ ATTACHED_ADAPTER = _option("the one for Python")
 
 def adapter_field(client: Client, named: str | None, program: str = "") -> dict[str, Any]:
     """The field of a new session: what was named, or what suits the program's name, if anything."""
-    name = named or _suiting(client, PurePath(program).suffix)
+    # A name without an end may be a link to one that has: those of `node_modules/.bin` are.
+    suffix = PurePath(program).suffix or PurePath(os.path.realpath(program)).suffix
+    name = named or _suiting(client, suffix)
     return {} if name is None else {"adapter": name}
 
 

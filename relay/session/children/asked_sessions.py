@@ -145,7 +145,7 @@ class AskedSessions:
         pid = await self._pid_of(opening)
         number = next(self._numbers)
         # Without a number it is a part of the process that asks.
-        child = Child(self._group, number, pid or asker.pid or 0, opening.name or f"child {number}")
+        child = Child(self._group, number, pid or asker.pid, opening.name or f"child {number}")
         child.is_in_asked_session()
         self._children.append(child)
         self._group.add(child)

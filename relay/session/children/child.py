@@ -43,12 +43,14 @@ _UNKNOWN_END = "was killed, became another program, or closed the debugger's con
 class Child(Debuggee):
     """One child under the debugger. `number` counts from 1 within the session."""
 
-    def __init__(self, group: ProcessGroup, number: int, pid: int, name: str | None = None) -> None:
+    def __init__(
+        self, group: ProcessGroup, number: int, pid: int | None, name: str | None = None
+    ) -> None:
         """`name`: what it is called; without one, its command line says."""
         super().__init__(group.program.session, group)
         self.number = number
         self.pid = pid
-        argv = argv_of(pid)
+        argv = argv_of(pid or 0)
         # A fork of the program has its arguments, which are ours; it may have outlived it.
         program = group.program
         is_fork = argv in (argv_of(program.pid or 0), _words(program.command_line))

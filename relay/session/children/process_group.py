@@ -253,9 +253,9 @@ class ProcessGroup:
         except RelayError as error:
             failures.append(error)
             return
-        process = self.process_of(member)
+        named = self._named(member)
         self._threads_of[member] = [
-            {**thread, "id": member.outer_id(int(thread["id"])), "process": process}
+            {**thread, "id": member.outer_id(int(thread["id"])), **named}
             for thread in body.get("threads") or []
         ]
 
@@ -268,11 +268,7 @@ class ProcessGroup:
         if self._joining is None:
             return await ask(self._own_inspector)
         found = await self._ask_each(ask)
-        return [
-            {**state, "process": self.process_of(member)}
-            for member, states in found
-            for state in states
-        ]
+        return [{**state, **self._named(member)} for member, states in found for state in states]
 
     async def hang_reports(self, **wanted: Any) -> list[dict[str, Any]]:
         """The `Inspector.hang_report` of each process that answers, the program's first."""
@@ -285,7 +281,7 @@ class ProcessGroup:
         found = await self._ask_each(ask)
         if not self._joining.names_processes:
             return [report for _, report in found]
-        return [{**report, "process": self.process_of(member)} for member, report in found]
+        return [{**report, **self._named(member)} for member, report in found]
 
     async def hits(self, *, timeout: float) -> Mapping[str, int]:
         """How often each breakpoint was hit, in every process that answers."""
@@ -336,6 +332,10 @@ class ProcessGroup:
                 nursery.start_soon(ask, member)
         return [(member, found[member]) for member in members if member in found]
 
+    def _named(self, member: Debuggee) -> dict[str, Any]:
+        """Whose something is. Of a program that was attached to by a port, nobody may know the number."""
+        return {} if member.pid is None else {"process": self.process_of(member)}
+
     def process_of(self, member: Debuggee) -> dict[str, Any]:
         """A process as clients see it."""
         name = self.program_name if member.process_name is None else member.process_name
@@ -355,7 +355,7 @@ class ProcessGroup:
             announce()
             return
         if self._joining.names_processes:
-            stop.process = self.process_of(member)
+            stop.process = self._named(member).get("process")
         stop.is_stopped = self._is_stopped
         self._stops[member] = PendingStop(stop, announce)
         if self._current in (None, member):
