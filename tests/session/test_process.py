@@ -391,3 +391,18 @@ async def test_a_guardian_that_dies_at_once_is_a_spawn_error(
     with pytest.raises(SpawnError) as caught:
         await start("pass")
     assert caught.value.reason == spawn_error.NO_RESOURCES
+
+
+async def test_a_directory_that_it_answers_for_goes_with_all_that_is_in_it(tmp_path: Path) -> None:
+    """But not what a link in it leads to."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    directory = tmp_path / "litter"
+    (directory / "below").mkdir(parents=True)
+    (directory / "below" / "file").touch()
+    (directory / "link").symlink_to(kept)
+    async with await start("import time; time.sleep(60)") as process:
+        process.answer_for(str(directory))
+    assert not directory.exists()
+    assert (kept / "file").exists()
