@@ -380,6 +380,28 @@ SLOTS = {
     "vars(one).update(x=value + 2)": "one.put(value + 2)",
     'one.__dict__ = {"x": 2, "y": 3}': "one.x = 2",
 }
+HELD_SLOTS = {**SLOTS, "class Plain:\n": "class Plain:\n        __slots__ = ('x',)\n"}
+"""Of objects that nothing refers to weakly: from 3.12 on code that writes looks whom it writes to."""
+ITEMS = {
+    "class Plain:\n        def __init__(self):\n            self.x = 0": "class Plain(list):\n"
+    "        __slots__ = ()\n        def __init__(self):\n            super().__init__([0])",
+    'object.__setattr__(one, "x", value + 3)': "list.__setitem__(one, 0, value + 3)",
+    'functools.partial(setattr, one, "x")': "functools.partial(one.__setitem__, 0)",
+    'setattr(one, "x", number)': "operator.setitem(one, 0, number)",
+    'setattr(one, "x", ': "one.__setitem__(0, ",
+    'setattr(it, "x", ': "it.__setitem__(0, ",
+    'setattr(\n            one,\n            "x",\n            value + 1)': "one.__setitem__(\n"
+    "            0,\n            value + 1)",
+    'one.__dict__["x"] = value + 1': "one[:1] = [value + 1]",
+    "vars(one).update(x=value + 2)": "one *= 2; one[0] = value + 2; del one[1:]",
+    'one.__dict__ = {"x": 2, "y": 3}': "one.clear(); one.append(2)",
+    "del one.x\n        settle()\n        one.x = 1": "del one.x\n        settle()\n"
+    "        one.insert(0, 1)",
+    "def sets(value):": "def sets(value):\n        global one",
+    "import os\n": "import operator\n    import os\n",
+    ".x": "[0]",
+}
+CHANGED_TEXTS = {"slot": SLOTS, "held slot": HELD_SLOTS, "item of a list": ITEMS}
 
 
 async def stops(
@@ -404,20 +426,23 @@ async def stops(
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-@pytest.mark.parametrize("kind", ["attribute", "slot", "several"])
+@pytest.mark.parametrize("kind", ["attribute", "slot", "held slot", "item of a list", "several"])
 async def test_stops_are_those_of_each_line(
     api: Api, program: Write, kind: str, version: str
 ) -> None:
+    if (kind, version) == ("item of a list", "3.11"):
+        pytest.skip("Items have no checks there")
     text = WRITERS
-    for before, after in SLOTS.items() if kind == "slot" else ():
+    for before, after in CHANGED_TEXTS.get(kind, {}).items():
         assert before in text
         text = text.replace(before, after)
-    if version != "3.11" and kind != "slot":  # else its dict is watched
+    if version != "3.11" and kind not in CHANGED_TEXTS:  # else its dict is watched
         text = text.replace(
             "def settle",
             "threading.Thread(target=time.sleep, args=(9**6,), daemon=True).start()\n\n    def settle",
         )
     watched = ["one.x", "rate.limit"] if kind == "several" else ["one.x"]
+    watched = ["one[0]"] if kind == "item of a list" else watched
     writers = program(text)
     wanted, traced = await stops(api, writers, EVERY_LINE, watched, version)
     found, checked = await stops(api, writers, {}, watched, version)
@@ -487,3 +512,102 @@ async def test_deletion_gives_the_program_its_code_back(api: Api, program: Write
         "[False, False, False] False",
         "[True, True, True] True True",
     ]
+
+
+HOOKED = """
+    class Plain:
+        __slots__ = ("x",)
+
+        def put(self, value):
+            self.x = value
+
+        def put_by_name(self, value):
+            self.x = value
+            setattr(self, "x", value)
+
+    def fill(into, value):
+        into[0] = value
+
+    def count(until):
+        return sum(range(until))
+
+    kept = [Plain.put.__code__, Plain.put_by_name.__code__, fill.__code__, count.__code__]
+    one, other, items, others = Plain(), Plain(), [1], [1]
+    one.x = 1
+
+    def now():
+        codes = [Plain.put.__code__, Plain.put_by_name.__code__, fill.__code__, count.__code__]
+        return [code is old for code, old in zip(codes, kept)]
+
+    def run():
+        for number in range(2000):
+            other.put(number)
+            fill(others, number)
+        count(2)
+        return now()
+
+    print("start")  # @start
+    print(run())
+    one.put(2)
+    put = type(run)(Plain.put.__code__, globals())
+    print("middle")  # @middle
+    print(run(), put.__code__ is kept[0])
+    one.put(3)
+    put(one, 4)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_functions_have_their_own_code_again(api: Api, program: Write, version: str) -> None:
+    """Those that write by other means too have it all the time."""
+    hooked = program(HOOKED)
+    session = await api.session(python_path=installed_python(version))
+    for mark in ("start", "middle"):
+        await session.breakpoint(hooked.text, hooked.line(mark))
+    await session.launch(hooked.text)
+    placed = [
+        await session.post("/data-breakpoints", expression=expression)
+        for expression in ("one.x", "items[0]")
+    ]
+    stop = await session.resume(wait=60)
+    change = stop["change"]
+    assert (change["old"], change["new"], change["function"]) == ("1", "2", "put"), change
+    stop = await session.resume(wait=60)
+    assert stop["current_location"]["line"] == hooked.line("middle")
+    for one in placed:
+        await session.delete(f"/data-breakpoints/{one['id']}")
+    assert (await session.resume())["status"] == "terminated"
+    assert (await session.printed()).splitlines() == [
+        "start",
+        "[False, True, False, True]",
+        "middle",
+        "[True, True, True, True] True",
+    ]
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_other_calls_have_no_events_of_a_frame_whose_local_is_watched(
+    api: Api, program: Write, version: str
+) -> None:
+    recursive = program("""
+        def count(depth):
+            number = depth
+            if depth:  # @inside
+                before = count.__code__ is kept
+                for _ in range(3): count(depth - 1)
+                number = number + (0 if before else 100)
+            return number
+
+        kept = count.__code__
+        print(count(3), count.__code__ is kept)
+    """)
+    session = await api.session(python_path=installed_python(version))
+    at = await session.breakpoint(recursive.text, recursive.line("inside"))
+    await session.launch(recursive.text)
+    await session.delete(f"/breakpoints/{at['id']}")
+    await session.post("/data-breakpoints", expression="number")
+    stop = await session.resume(wait=60)
+    assert (stop["change"]["old"], stop["change"]["new"]) == ("3", "103"), stop["change"]
+    stop = await session.resume(wait=60)
+    assert stop["change"]["ended"]
+    assert (await session.resume(wait=60))["status"] == "terminated"

@@ -22,7 +22,7 @@ import dis
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
@@ -279,10 +279,17 @@ def _handlers_with_traps(
 
 
 def _note_inserted(made: Any, traps: dict[Instruction, _Trap]) -> None:
+    note_inserted(
+        made, [(before, (*before.inserted, *trap.escape)) for before, trap in traps.items()]
+    )
+
+
+def note_inserted(made: Any, inserted: Iterable[tuple[Instruction, Iterable[Instruction]]]) -> None:
+    """What was put into a code that is made, each with the instruction that it stands before."""
     _inserted[made] = {
         at: before.here
-        for before, trap in traps.items()
-        for one in (*before.inserted, *trap.escape)
+        for before, those in inserted
+        for one in those
         for at in range(one.here, one.here + one.size, UNIT_BYTES)
     }
 

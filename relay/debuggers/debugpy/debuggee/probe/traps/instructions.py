@@ -1,4 +1,4 @@
-"""A code of Python 3.11 as instructions: taken apart, the ways between them, and put together again.
+"""A code of Python 3.11 to 3.13 as instructions: taken apart, the ways between them, and put together again.
 
 Knows the bytecode: relative jumps, caches, the stack, the tables of handlers and of places. Refuses to
 know what is put in, and why.
@@ -50,7 +50,7 @@ class Instruction:
     def __init__(self, name: str, arg: int = 0, place: Any = (None,) * 4) -> None:
         self.name, self.arg, self.place = name, arg, place
         self.code = dis.opmap[name]
-        self.caches = _CACHES[self.code]
+        self.caches = _CACHES.get(name, 0) if type(_CACHES) is dict else _CACHES[self.code]
         self.extensions = _extensions(arg)
         self.start = -1  # its offset in the code that it comes from, from its first byte on
         self.target: Any = None  # of a jump: an instruction

@@ -5,6 +5,7 @@ data_watches      what each of them watches, and what is under way
 data_changes      from a write to the stop that it makes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
 quiet_events      those events as long as nothing has changed
+hooked_codes      which codes need none: they look whom they write to, on 3.12 and 3.13
 data_settrace     the same by the trace function, before
 data_checks       what needs no trace function for that: checks in bytecode, on 3.11
 dict_watch        who writes to one dict, as CPython 3.12 and later reports it

@@ -260,6 +260,8 @@ def release_watch(watch: DataWatch, ended: str = "deleted") -> None:
     handle, watch.handle = watch.handle, None
     watch.ended, watch.pointer = ended, 0
     watch.owner, watch.last, watch.peek, watch.space = Strong(None), None, Strong(None), {}
+    if data_state.listener is not None:
+        data_state.listener.let_go(watch)
     if handle is not None:
         attempt(unwatch_dict, handle)
 
@@ -297,6 +299,7 @@ def _look_for_end(watch: DataWatch) -> None:
     if owner is not None and type(watch.owner) is Strong and watch.kind != "local":
         ours = 3 + (type(watch.peek) is partial)  # with this variable, and the argument
         ours += watch.space is owner
+        ours += data_state.listener is not None and data_state.listener.holds(owner)
         is_gone = sys.getrefcount(owner) <= ours
     if is_gone:
         release_watch(watch, DATA_GONE)

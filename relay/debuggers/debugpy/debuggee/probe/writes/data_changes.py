@@ -125,6 +125,22 @@ def begin_found_writes(frame: Any, line: int) -> None:
             data_state.pending.setdefault(frame, []).append(PendingWrite(watch, old, line))
 
 
+def settle_before(frame: Any) -> None:
+    """This frame is about to write: what has changed before, and was not found yet, is told ahead of it."""
+    for watch in data_state.lines():
+        old, new = watch.last, watch.read()
+        if old is new or watch.kind == "local" or watch.owner() is None:
+            continue
+        watch.last = new
+        here = _frame_with_source(frame)
+        if here is None or is_asked(frame):
+            continue
+        caller = _caller_that_writes(frame)
+        writer, line = caller or (here, here.f_lineno)
+        changes = _change_if(watch, old, new, writer, line, caller is not None)
+        data_state.left.setdefault(threading.get_ident(), []).extend(changes)
+
+
 def _close_writes(watch: DataWatch, value: Any) -> None:
     """What is under way has led to this value, before it is written anew."""
     for writes in list(data_state.pending.values()):

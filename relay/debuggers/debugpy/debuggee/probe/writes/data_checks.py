@@ -98,7 +98,7 @@ class DataChecks:
     def _planned(self, loaded: LoadedCode) -> tuple[CodeTable, int]:
         """The checks by code; and of how many codes the lines were not known yet."""
         found: dict[int, tuple[Any, set[Any]]] = {}
-        writers = _WritersInSpaces({watch.kind for watch in self.watches})
+        writers = WritersInSpaces({watch.kind for watch in self.watches})
         for function in loaded.functions:
             code, named = original_of(function.__code__), writers.of(function.__globals__)
             _add(found, code, named)
@@ -172,7 +172,7 @@ def _add(found: dict[int, tuple[Any, set[Any]]], code: Any, writers: frozenset[A
             _add(found, original_of(inner), writers)
 
 
-class _WritersInSpaces:
+class WritersInSpaces:
     """Which names are bound to functions in C that write: pairs of a kind of state, and the name."""
 
     def __init__(self, kinds: set[str]) -> None:

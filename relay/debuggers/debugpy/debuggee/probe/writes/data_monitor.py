@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         data_leave,
         data_line,
+        settle_before,
         steps_on,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
@@ -50,7 +51,11 @@ if TYPE_CHECKING:
         note_place,
         note_places,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import QuietEvents
+    from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
+    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import (
+        ENDS_AT_ONCE,
+        QuietEvents,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import (
         NO_EXITS,
         exits_of,
@@ -73,6 +78,7 @@ _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for 
 _STARTS_THREAD, _SETS_HANDLER = threading.Thread.start.__code__, signal.signal.__code__
 _ENDS_DICTS = (_STARTS_THREAD, _SETS_HANDLER)
 """Code after which dicts may no more be watched."""
+_SECONDS_A_CALL = 150e-9  # that the events of a call take at least
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -92,6 +98,9 @@ class DataMonitor:
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
         self.quiet: QuietEvents | None = None
         self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
+        self.hooked: HookedCodes | None = None
+        self.known_exits = CodeTable()  # of those that have had events before
+        self.waited, self.due = 0, 1  # how often many calls have ended since codes got hooks
         self.called: dict[str, Any] = {
             "LINE": self._line,
             "JUMP": self._jump,
@@ -118,6 +127,7 @@ class DataMonitor:
         if tool < 0:
             return
         self._end_skip()
+        self._take_hooks_away()
         give_back_tool(tool, _DATA_EVENTS, [*_ENDS_DICTS, *self.codes])
         self.codes.clear()
         self.exits.clear()
@@ -126,6 +136,7 @@ class DataMonitor:
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
         self.look_closely()
+        self._take_hooks_away()
         self.watches, self.patience = watches, LEAST_PATIENCE
         for code in list(self.codes):
             self._leave(code)
@@ -137,6 +148,7 @@ class DataMonitor:
         for _, frame in frames_of_all_threads():
             self._meet(frame)
         MONITORING.restart_events()  # what an earlier watch did not want to have
+        attempt(self._begin_hooks)
         note_places(self.codes.get)
 
     def _set_global(self) -> None:
@@ -155,7 +167,7 @@ class DataMonitor:
         self.armed[code] = 0
         if was_armed:
             return
-        is_first, lines = not self.codes, self.codes.get(code, NO_LINES)
+        is_first, lines = not self.codes, self.codes.get(code) or self._hooked_lines(code)
         self._leave(code)  # some of its lines may be no events by now
         self._enter(code, lines)
         if is_first:
@@ -164,7 +176,7 @@ class DataMonitor:
     def _enter(self, code: Any, lines: WriteLines) -> None:
         self.codes[code] = lines
         if lines.sites:
-            self.exits[code] = exits_of(code, lines.sites)
+            self.exits[code] = self.known_exits.get(code) or exits_of(code, lines.sites)
         self._get_events(code)
         if self.is_quiet:
             self.look_closely()  # until it is known which of its places are to be events
@@ -187,7 +199,7 @@ class DataMonitor:
 
     def _meet(self, frame: Any) -> None:
         code = frame.f_code
-        if code in self.codes or is_debugger_file(code.co_filename):
+        if code in self.codes or self._has_hooks(code) or is_debugger_file(code.co_filename):
             return
         lines = watched_lines_of(code, self.watches, frame)
         if lines.writes or any(watch.code is code for watch in self.watches):
@@ -299,10 +311,86 @@ class DataMonitor:
         if len(live) < len(self.watches):
             self.watch(live)
             return
+        self._leave_hooked()
         if self.quiet is None or not self.quiet.are_for(live):
             self.quiet = QuietEvents(live)
         self.is_quiet = True
-        self._call(self.quiet.callbacks(self.called, partial(attempt, self._changed)))
+        changed, often = partial(attempt, self._changed), partial(attempt, self._hook_more)
+        self._call(self.quiet.callbacks(self.called, changed, often))
+
+    # Codes that look whom they write to. They have events as long as not all is quiet
+
+    def _begin_hooks(self) -> None:
+        hooked = HookedCodes(self.watches, self.tool, self._hear, _ENDS_DICTS)
+        if hooked.can_be:
+            self.hooked = hooked
+            hooked.place(self.codes)
+            self.waited, self.due = 0, self._worth()
+            self._enter_hooked()
+
+    def _worth(self) -> int:
+        """How often many calls have to end before another look for such codes is a tenth of their cost."""
+        spent = 0.0 if self.hooked is None else self.hooked.spent
+        return 1 + int(10 * spent / (ENDS_AT_ONCE * _SECONDS_A_CALL))
+
+    def _hook_more(self) -> None:
+        """Many calls have had events: of functions, perhaps, that were not there before."""
+        self.waited += 1
+        hooked = self.hooked
+        if hooked is None or self.waited < self.due or not data_state.lock.acquire(blocking=False):
+            return
+        try:
+            has_more = hooked.can_be and hooked.place(self.codes)
+            self.waited, self.due = 0, self._worth() if has_more else 2 * self.due
+        finally:
+            data_state.lock.release()
+
+    def _enter_hooked(self) -> None:
+        for code, lines in [] if self.hooked is None else self.hooked.with_lines():
+            if code not in self.codes and lines.writes:
+                self._enter(code, lines)
+                self.known_exits[code] = self.exits.get(code)
+
+    def _leave_hooked(self) -> None:
+        for code, _ in [] if self.hooked is None else self.hooked.with_lines():
+            if code in self.codes and code not in self.armed:
+                self._leave(code)
+
+    def _take_hooks_away(self) -> None:
+        hooked, self.hooked = self.hooked, None
+        self.known_exits.clear()
+        if hooked is not None:
+            hooked.take_away()
+
+    def _has_hooks(self, code: Any) -> bool:
+        return self.hooked is not None and code in self.hooked.made
+
+    def _hooked_lines(self, code: Any) -> WriteLines:
+        made = CodeTable() if self.hooked is None else self.hooked.made
+        lines: WriteLines = made.get(code, NO_LINES)
+        return lines
+
+    def let_go(self, watch: DataWatch) -> None:
+        """It watches nothing any more."""
+        if self.hooked is not None:
+            self.hooked.let_go(watch)
+
+    def holds(self, owner: Any) -> bool:
+        """Whether there is a reference to what is watched here."""
+        return self.hooked is not None and self.hooked.holds(owner)
+
+    def _hear(self) -> None:
+        attempt(self._write_is_due, frame_at(2))
+
+    def _write_is_due(self, frame: Any) -> None:
+        """The frame is about to write to a watched object: from here on it has events as if it had
+        had them before."""
+        code = frame.f_code
+        if self.tool < 0 or not self.is_quiet or not self._has_hooks(code):
+            return
+        self.look_closely()
+        self.patience = min(2 * self.patience, MOST_PATIENCE)
+        attempt(settle_before, frame)
 
     def before_stop(self) -> None:
         """A thread is about to stop: what is under way there counts, and after it all begins anew."""
@@ -315,6 +403,7 @@ class DataMonitor:
             self.is_quiet, self.calm = False, 0
             self._call(self.thorough)
             data_state.at.clear()
+            self._enter_hooked()
             note_places(self.codes.get)
 
     def _changed(

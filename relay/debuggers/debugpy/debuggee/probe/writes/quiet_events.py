@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
 
 _MOST_IN_A_ROW = 250  # events that are no more than compared
+ENDS_AT_ONCE = 20_000  # ends of calls after which it is said that there are many
 _TEXT = """
-def make({given}codes, thorough, changed, frame_at):
+def make({given}codes, thorough, changed, often, frame_at):
     thorough_line = thorough["LINE"]
-    left, last_code, last_line = {most}, None, 0
+    left, last_code, last_line, ends_left = {most}, None, 0, {ends}
 
     def on_line(code, line):
         nonlocal left, last_code, last_line
@@ -60,11 +61,15 @@ def make({given}codes, thorough, changed, frame_at):
 
     def ends(event):
         def on_end(code, offset, value):
-            nonlocal last_line
+            nonlocal last_line, ends_left
             try:
                 if {same}{stays}:
                     if code is last_code:
                         last_line = 0
+                    ends_left -= 1
+                    if not ends_left:
+                        ends_left = {ends}
+                        often()
                     return None
             except (AttributeError, IndexError, ValueError):
                 pass
@@ -106,6 +111,7 @@ class QuietEvents:
             same=" and ".join(same for same, _ in looks),
             stays=" and all(code is not one for one in codes)" if self._codes else "",
             most=_MOST_IN_A_ROW,
+            ends=ENDS_AT_ONCE,
         )
         space: dict[str, Any] = {}
         exec(compile(text, QuietEvents.__init__.__code__.co_filename, "exec", 0, True), space)
@@ -117,17 +123,20 @@ class QuietEvents:
             watch.last is not ABSENT for watch in watches
         ]
 
-    def callbacks(self, thorough: Mapping[str, Any], changed: Callable[..., Any]) -> dict[str, Any]:
+    def callbacks(
+        self, thorough: Mapping[str, Any], changed: Callable[..., Any], often: Callable[[], Any]
+    ) -> dict[str, Any]:
         """By the names of their events. They keep the last values, and what is watched.
 
         thorough: by those names, what is called in their place once in a while, with the frame and
         the event's arguments. changed: called with the event's name, the frame, the code and line of
         the last event of a line, no line if that code has been left since, and the event's arguments.
+        often: called once for ENDS_AT_ONCE ends of calls.
         """
         given: list[Any] = []
         for watch, reader in zip(self.watches, self._readers):  # noqa: B905  Python 3.8
             given += reader(), watch.last
-        made: dict[str, Any] = self._make(*given, self._codes, thorough, changed, frame_at)
+        made: dict[str, Any] = self._make(*given, self._codes, thorough, changed, often, frame_at)
         return made
 
 

@@ -1,0 +1,259 @@
+"""Data breakpoints without events, on Python 3.12 and 3.13: which codes look at whom they write to.
+
+The functions that may write get a code that asks ahead of each store whether it is the watched object's
+(`traps/write_hooks.py`). Its lines are no events until one is. A code that writes in other ways too, by
+`setattr` or a method say, stays as it is, and so does what is under way: their lines are events. So
+whatever is overlooked here is only slower. Refuses to know what an event is.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        begun_line,
+        operations_named,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import FUNCTION
+    from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
+        CAN_HAVE_HOOKS,
+        HeldOwner,
+        WriteHook,
+        with_hooks,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import WritersInSpaces
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
+        NO_LINES,
+        WriteLines,
+        watched_lines_of,
+        write_lines_of,
+    )
+
+_MOST_WATCHES = 4  # that a store looks for one after the other
+_SECONDS = 0.2  # for codes that nobody has run yet
+_OWN_TOOL = "debug relay"
+_DEPTHS = {
+    "slot": {"STORE_ATTR": 1, "DELETE_ATTR": 1},
+    "list_item": {"STORE_SUBSCR": 2, "DELETE_SUBSCR": 2, "STORE_SLICE": 3},
+    "item": {"STORE_SUBSCR": 2, "DELETE_SUBSCR": 2},
+}
+"""By the kind of what is watched, which instructions write to an object that lies so deep on the stack."""
+_WATCHED_CONTAINERS = ("item", "list_item")
+_OF_CONTAINERS = operations_named(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "BINARY_OP"))
+_NOT_OF_SLOTS = ("STORE_SUBSCR", "DELETE_SUBSCR")
+_PROXIES_IN_C = (
+    *("wrapt._wrappers", "lazy_object_proxy.cext", "zope.proxy._zope_proxy_proxy"),
+    *("zope.security._zope_security_proxy", "werkzeug.local"),
+)
+"""Modules of objects whose attributes and items are those of another object, by code in C. A statement
+that names one writes to what stands behind it."""
+
+
+class HookedCodes:
+    """Those for some data breakpoints."""
+
+    def __init__(
+        self,
+        watches: list[DataWatch],
+        tool: int,
+        heard: Callable[[], None],
+        excepted: Iterable[Any] = (),
+    ) -> None:
+        """tool: whose events do not count. heard: called ahead of a write, by the hook's `__call__`.
+        excepted: codes that are to stay."""
+        self.watches, self.tool = watches, tool
+        self.made = CodeTable()  # of these, with their WriteLines
+        self.spent = 0.0  # seconds that it took to find and to make them
+        self._of = CodeTable()  # by the code of the program: what is made of it; None for none
+        for code in excepted:
+            self._of[code] = None
+        self._originals = CodeTable()
+        self._functions: list[Any] = []  # weak references
+        self._hook = WriteHook(heard)
+        self._writers = WritersInSpaces({watch.kind for watch in watches})
+        self._own_paths: dict[str, bool] = {}
+        self._locals = [watch.code for watch in watches if watch.kind == "local"]
+        self._owners = {
+            id(watch): HeldOwner(watch.owner())
+            for watch in watches
+            if watch.kind in _DEPTHS and type(watch.owner) is Strong
+        }
+
+    @property
+    def can_be(self) -> bool:
+        """Whether there may be some at all."""
+        return (
+            CAN_HAVE_HOOKS
+            and bool(self._owners or self._locals)
+            and len(self.watches) <= _MOST_WATCHES
+            and not os.environ.get(EVERY_LINE)
+            and sys.modules.keys().isdisjoint(_PROXIES_IN_C)
+            and not _other_tools()
+        )
+
+    def place(self, met: CodeTable) -> bool:
+        """Give functions such a code: those of codes that have been met, with their WriteLines, and
+        those that may come. Whether any function has got one."""
+        began, placed = time.perf_counter(), len(self._functions)
+        for function in [one for one in gc.get_objects() if type(one) is FUNCTION]:
+            code = function.__code__
+            if code not in met and time.perf_counter() - began > _SECONDS:
+                continue
+            made = self._made_of(function, code, met.get(code))
+            if made is not None and attempt(_give, function, made, default=False):
+                self._functions.append(weakref.ref(function))
+        self.spent = time.perf_counter() - began
+        return len(self._functions) > placed
+
+    def with_lines(self) -> list[tuple[Any, WriteLines]]:
+        """The codes that were made, with the lines that may write."""
+        return [(code, self.made.get(code)) for code in self.made]
+
+    def take_away(self) -> None:
+        """Give functions their own codes back; what runs on in others finds nothing.
+
+        Of a code that others have events of, its functions keep it.
+        """
+        for owner in self._owners.values():
+            owner.let_go()
+        functions = [function() for function in self._functions]
+        if functions:
+            # Others may have been made of their codes.
+            functions += [one for one in gc.get_objects() if type(one) is FUNCTION]
+        for function in functions:
+            original = function and self._originals.get(function.__code__)
+            if original is not None and not self._has_events(function.__code__):
+                attempt(_give, function, original)
+        self._functions = []
+
+    def let_go(self, watch: DataWatch) -> None:
+        """What it watched is not looked for any more."""
+        owner = self._owners.get(id(watch))
+        if owner is not None:
+            owner.let_go()
+
+    def holds(self, owner: Any) -> bool:
+        """Whether the object is referred to here."""
+        return any(each.held is owner for each in self._owners.values())
+
+    # Of a code
+
+    def _made_of(self, function: Any, code: Any, known: WriteLines | None) -> Any:
+        """known: what writes in a code that has been met."""
+        if code in self._of:
+            return self._of.get(code)
+        is_local = any(one is code for one in self._locals)
+        if code in self.made or not (known is not None or is_local or self._may_come(code)):
+            return None
+        if known is None and _calls_argument(code):
+            return None  # which may be what writes: that is seen when it runs
+        self._of[code] = None
+        if is_debugger_file(code.co_filename) or self._has_events(code):
+            return None
+        bound = self._writers.of(function.__globals__) | set(self._writers.given_to(function, code))
+        looks = attempt(self._looks_in, code, bound, known)
+        if looks is None or not (looks or is_local):
+            return None
+        made = attempt(with_hooks, code, looks, self._hook)
+        if made is not None:
+            lines = watched_lines_of(made, self.watches) if looks else NO_LINES
+            self._of[code], self._originals[made], self.made[made] = made, code, lines
+        return made
+
+    def _may_come(self, code: Any) -> bool:
+        """Whether it is worth reading before it has run."""
+        names = code.co_names
+        if any(watch.kind == "slot" and watch.key in names for watch in self.watches):
+            return True
+        if not any(watch.kind in _WATCHED_CONTAINERS for watch in self.watches):
+            return False
+        path = code.co_filename
+        is_own = self._own_paths.get(path)
+        if is_own is None:
+            is_own = self._own_paths[path] = path[:1] != "<" and not is_installed(path)
+        return is_own and not _OF_CONTAINERS.isdisjoint(code.co_code[::2])
+
+    def _looks_in(
+        self, code: Any, bound: frozenset[Any], known: WriteLines | None
+    ) -> dict[int, Any] | None:
+        """By the offset of each store its looks; None if not all that may write is a store."""
+        found = facts_of(code)[0]
+        looks: dict[int, Any] = {}
+        seen: set[int] = set()
+        for watch in self.watches:
+            names = frozenset(name for kind, name in bound if kind == watch.kind)
+            lines = write_lines_of(code, watch.kind, watch.key, watch.fills, names)
+            seen |= lines.sites
+            if watch.kind == "local":
+                continue  # of a frame that runs the code as it is
+            for one in [found[site] for site in lines.sites]:
+                depth = _depth_of(one, watch)
+                owner = self._owners.get(id(watch))
+                if depth is None or (depth and (owner is None or begun_line(one))):
+                    return None
+                if depth:
+                    looks.setdefault(one.offset, []).append((owner, depth))
+        return looks if known is None or known.sites <= seen else None
+
+    def _has_events(self, code: Any) -> bool:
+        """Whether another tool than the debugger and this one has events of the code."""
+        tools = [tool for tool in range(6) if tool not in (self.tool, MONITORING.DEBUGGER_ID)]
+        return any(
+            MONITORING.get_tool(tool) is not None and MONITORING.get_local_events(tool, code)
+            for tool in tools
+        )
+
+
+def _depth_of(one: Any, watch: DataWatch) -> int | None:
+    """How deep the object lies that the instruction writes to; 0 if it cannot be the watched one, None if
+    that is not known."""
+    name, kind = one.opname, watch.kind
+    if name == "BINARY_OP":
+        return 2
+    if kind == "slot" and (
+        name in _NOT_OF_SLOTS or (name in _DEPTHS[kind] and one.argval != watch.key)
+    ):
+        return 0
+    return _DEPTHS.get(kind, {}).get(name)
+
+
+def _calls_argument(code: Any) -> bool:
+    """Whether it calls what it is given, by a name of its own."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    arguments = code.co_varnames[:count]
+    found = facts_of(code)[0]
+    for before, one in zip(found, found[1:]):  # noqa: B905, RUF007
+        names = () if one.opname != "PUSH_NULL" else before.argval
+        if before.opname == "PUSH_NULL":
+            names = one.argval
+        names = names if type(names) is tuple else (names,)
+        if any(name in arguments for name in names[-1:]):
+            return True
+    return False
+
+
+def _other_tools() -> bool:
+    """Whether somebody else may have events of single instructions, or of codes: the program."""
+    names = [MONITORING.get_tool(tool) for tool in range(6) if tool != MONITORING.DEBUGGER_ID]
+    return any(name is not None and not name.startswith(_OWN_TOOL) for name in names)
+
+
+def _give(function: Any, code: Any) -> bool:
+    function.__code__ = code
+    return True
