@@ -611,3 +611,49 @@ async def test_other_calls_have_no_events_of_a_frame_whose_local_is_watched(
     stop = await session.resume(wait=60)
     assert stop["change"]["ended"]
     assert (await session.resume(wait=60))["status"] == "terminated"
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_a_step_into_a_watched_write_enters_nothing(
+    api: Api, program: Write, version: str
+) -> None:
+    written = program("""
+        import sys
+
+        class Plain:
+            __slots__ = ("x",)
+
+            def put(self, value):
+                self.x = value  # @writes
+                return self  # @behind
+
+        def profiled():
+            called = []
+            sys.setprofile(lambda frame, event, arg: called.append(frame.f_code.co_name))
+            for number in range(1000): other.put(number)
+            one.put(1)
+            sys.setprofile(None)
+            return set(called)
+
+        one, other = Plain(), Plain()
+        one.x = 0
+        print("start")  # @start
+        other.put(1)
+        one.put(0)
+        print(sorted(profiled()))
+    """)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(written.text, written.line("start"))
+    await session.launch(written.text)
+    await session.post("/data-breakpoints", expression="one.x")
+    at = await session.breakpoint(written.text, written.line("writes"))
+    for _ in range(2):
+        stop = await session.resume(wait=30)
+        assert stop["current_location"]["line"] == written.line("writes")
+        stop = await session.post("/step-into", wait=30)
+        assert stop["current_location"]["line"] == written.line("behind"), stop
+    await session.delete(f"/breakpoints/{at['id']}")
+    stop = await session.resume(wait=30)
+    assert (stop["change"]["old"], stop["change"]["new"]) == ("0", "1")
+    assert (await session.resume(wait=30))["status"] == "terminated"
+    assert (await session.printed()).splitlines()[1] == "['profiled', 'put']"

@@ -1,8 +1,9 @@
 """A look at the object that is written to, before the instruction that writes: Python 3.12 and 3.13.
 
 A code that may write what is watched gets it ahead of each store: is it the watched object? Only if
-so something is called. It belongs to the store's own place in the source, and to its handlers of
-exceptions: no line is reported once more, and what is raised in it is raised by the store.
+so there is a jump, to where the code goes on anyway, which `sys.monitoring` reports. Nothing is called,
+so nothing can be raised, nor seen by a profiler. It belongs to the store's own place in the source: no
+line is reported once more.
 
 Refuses to know who watches what (`writes/hooked_codes.py`).
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import note_inserted
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
         UNIT_BYTES,
@@ -31,10 +33,9 @@ CAN_HAVE_HOOKS = sys.implementation.name == "cpython" and (
     sys.version_info[:2] == (3, 12)
     or (sys.version_info[:2] == (3, 13) and getattr(sys, "_is_gil_enabled", bool)())
 )
-_HOOK_STACK = 3  # values that a look has on the stack at most
+_HOOK_STACK = 2  # values that a look has on the stack at most
 _HELD = "held"
-_CALLED_FIRST = sys.version_info >= (3, 13)  # what is called lies below the empty place
-_INERT_HOOK: Any = (getattr, ([], "clear"))  # a function that does nothing
+_hook_jumps = CodeTable()
 
 
 class HeldOwner:
@@ -56,28 +57,21 @@ class HeldOwner:
         return types.SimpleNamespace, (), {_HELD: None}
 
 
-class WriteHook:
-    """What is called ahead of a write, with nothing. It is picklable as well."""
-
-    def __init__(self, heard: Any) -> None:
-        self._heard = heard
-
-    def __call__(self) -> None:
-        self._heard()
-
-    def __reduce__(self) -> Any:
-        return _INERT_HOOK
+def hook_jumps_in(code: Any) -> frozenset[int]:
+    """The offsets of the jumps that tell of a write."""
+    found: frozenset[int] = _hook_jumps.get(code, frozenset())
+    return found
 
 
-def with_hooks(code: Any, looks: Mapping[int, Any], hook: WriteHook) -> Any:
-    """A code that does the same, and calls `hook` ahead of writes to what is watched.
+def with_hooks(code: Any, looks: Mapping[int, Any]) -> Any:
+    """A code that does the same, with a jump ahead of each write to what is watched.
 
     looks: by the offsets of instructions, pairs of a HeldOwner and how deep the object that is
     written to lies on the stack then. The code is another one in any case.
     """
     instructions, handlers = taken_apart(code)
     by_offset = {one.here - UNIT_BYTES * (1 + one.caches): one for one in instructions}
-    constants, names = [*code.co_consts, hook], [*code.co_names, _HELD]
+    constants, names = list(code.co_consts), [*code.co_names, _HELD]
     numbers: dict[int, int] = {}
     for offset, pairs in looks.items():
         one = by_offset[offset]
@@ -85,9 +79,7 @@ def with_hooks(code: Any, looks: Mapping[int, Any], hook: WriteHook) -> Any:
             if id(owner) not in numbers:
                 numbers[id(owner)] = len(constants)
                 constants.append(owner)
-            one.inserted += _look_at_owner(
-                one, depth, numbers[id(owner)], len(code.co_consts), len(names) - 1
-            )
+            one.inserted += _look_at_owner(one, depth, numbers[id(owner)], len(names) - 1)
         _lead_on(one.inserted, one)
     for one in instructions:
         if one.target is not None:
@@ -102,36 +94,29 @@ def with_hooks(code: Any, looks: Mapping[int, Any], hook: WriteHook) -> Any:
     settle(placed)
     made = code.replace(
         co_code=b"".join(one.assembled() for one in placed),
-        co_consts=tuple(constants),
+        co_consts=(*constants, None),  # not equal to the other in any case
         co_names=tuple(names),
         co_stacksize=code.co_stacksize + _HOOK_STACK,
         co_linetable=place_table(placed, code.co_firstlineno),
         co_exceptiontable=handler_bytes(handlers, placed),
     )
     note_inserted(made, [(one, one.inserted) for one in instructions if one.inserted])
+    looked = [every for one in instructions for every in one.inserted]
+    _hook_jumps[made] = frozenset(one.here for one in looked if one.name == "JUMP_FORWARD")
     return made
 
 
-def _look_at_owner(
-    one: Instruction, depth: int, owner: int, hook: int, name: int
-) -> list[Instruction]:
-    def new(operation: str, arg: int = 0) -> Instruction:
-        return Instruction(operation, arg, one.place)
-
-    called = [new("PUSH_NULL"), new("LOAD_CONST", hook)]
-    return [
-        *(new("COPY", depth), new("LOAD_CONST", owner), new("LOAD_ATTR", name << 1)),
-        *(new("IS_OP"), new("POP_JUMP_IF_FALSE")),
-        *(reversed(called) if _CALLED_FIRST else called),
-        *(new("CALL"), new("POP_TOP")),
-    ]
+def _look_at_owner(one: Instruction, depth: int, owner: int, name: int) -> list[Instruction]:
+    looks = [("COPY", depth), ("LOAD_CONST", owner), ("LOAD_ATTR", name << 1), ("IS_OP", 0)]
+    looks += [("POP_JUMP_IF_FALSE", 0), ("JUMP_FORWARD", 0)]
+    return [Instruction(operation, arg, one.place) for operation, arg in looks]
 
 
 def _lead_on(looks: list[Instruction], one: Instruction) -> None:
-    """Where nothing is found, the next look follows, or the store."""
+    """Either way the next look follows, or the store."""
     behind = one
     for each in reversed(looks):
-        if each.name == "POP_JUMP_IF_FALSE":
+        if each.name in ("POP_JUMP_IF_FALSE", "JUMP_FORWARD"):
             each.target = behind
         elif each.name == "COPY":
             behind = each

@@ -196,6 +196,8 @@ class DataMonitor:
         self.exits.pop(code)
         if self.codes.pop(code) is not None:
             MONITORING.set_local_events(self.tool, code, 0)
+            if self._hooked_lines(code).writes:
+                MONITORING.set_local_events(self.tool, code, MONITORING.events.JUMP)
 
     def _meet(self, frame: Any) -> None:
         code = frame.f_code
@@ -253,6 +255,8 @@ class DataMonitor:
 
     def _jump(self, frame: Any, code: Any, offset: int, target: int) -> Any:
         """A jump back within a line begins it anew, which is no event of lines."""
+        if self._is_hook(code, offset):
+            return None  # the lines of this code are events now
         if target > offset or not is_within_line(code, offset, target):
             jumps = self.exits.get(code, NO_EXITS).jumps
             return self._jumps(frame, offset, target, jumps)
@@ -316,12 +320,14 @@ class DataMonitor:
             self.quiet = QuietEvents(live)
         self.is_quiet = True
         changed, often = partial(attempt, self._changed), partial(attempt, self._hook_more)
-        self._call(self.quiet.callbacks(self.called, changed, often))
+        hooks = {} if self.hooked is None else self.hooked.jumps
+        jumped = partial(attempt, self._hook_jumped)
+        self._call(self.quiet.callbacks(self.called, changed, often, hooks, jumped))
 
     # Codes that look whom they write to. They have events as long as not all is quiet
 
     def _begin_hooks(self) -> None:
-        hooked = HookedCodes(self.watches, self.tool, self._hear, _ENDS_DICTS)
+        hooked = HookedCodes(self.watches, self.tool, _ENDS_DICTS)
         if hooked.can_be:
             self.hooked = hooked
             hooked.place(self.codes)
@@ -361,6 +367,8 @@ class DataMonitor:
         self.known_exits.clear()
         if hooked is not None:
             hooked.take_away()
+            for code in hooked.made:
+                MONITORING.set_local_events(hooked.tool, code, 0)
 
     def _has_hooks(self, code: Any) -> bool:
         return self.hooked is not None and code in self.hooked.made
@@ -379,15 +387,22 @@ class DataMonitor:
         """Whether there is a reference to what is watched here."""
         return self.hooked is not None and self.hooked.holds(owner)
 
-    def _hear(self) -> None:
-        attempt(self._write_is_due, frame_at(2))
+    def _is_hook(self, code: Any, offset: int) -> bool:
+        return self.hooked is not None and offset in self.hooked.jumps.get(id(code), ())
+
+    def _hook_jumped(self, frame: Any, code: Any, offset: int, target: int) -> Any:
+        """A jump in such a code while all is quiet: perhaps it is about to write to a watched object."""
+        if self._is_hook(code, offset):
+            self._write_is_due(frame)
+            return None
+        if code not in self.codes:
+            return MONITORING.DISABLE
+        if all(watch.peek() is watch.last for watch in self.watches):
+            return self._jump(frame, code, offset, target)
+        return self._changed("JUMP", frame, None, 0, code, offset, target)
 
     def _write_is_due(self, frame: Any) -> None:
-        """The frame is about to write to a watched object: from here on it has events as if it had
-        had them before."""
-        code = frame.f_code
-        if self.tool < 0 or not self.is_quiet or not self._has_hooks(code):
-            return
+        """From here on the code has events, as if it had had them before."""
         self.look_closely()
         self.patience = min(2 * self.patience, MOST_PATIENCE)
         attempt(settle_before, frame)

@@ -16,7 +16,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
         CAN_HAVE_HOOKS,
         HeldOwner,
-        WriteHook,
+        hook_jumps_in,
         with_hooks,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import WritersInSpaces
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     )
 
 _MOST_WATCHES = 4  # that a store looks for one after the other
-_SECONDS = 0.2  # for codes that nobody has run yet
+_MOST_HOOKED = 300  # each of which gets events, and loses them, with every change
+_SECONDS = 0.2  # that it may take at once
 _OWN_TOOL = "debug relay"
 _DEPTHS = {
     "slot": {"STORE_ATTR": 1, "DELETE_ATTR": 1},
@@ -63,6 +64,8 @@ _PROXIES_IN_C = (
 )
 """Modules of objects whose attributes and items are those of another object, by code in C. A statement
 that names one writes to what stands behind it."""
+_READERS_OF_CODE = ("numba", "torch._dynamo", "pony.orm.decompiling")
+"""Modules that make something else of a function's bytecode."""
 
 
 class HookedCodes:
@@ -72,11 +75,9 @@ class HookedCodes:
         self,
         watches: list[DataWatch],
         tool: int,
-        heard: Callable[[], None],
         excepted: Iterable[Any] = (),
     ) -> None:
-        """tool: whose events do not count. heard: called ahead of a write, by the hook's `__call__`.
-        excepted: codes that are to stay."""
+        """tool: whose events do not count. excepted: codes that are to stay."""
         self.watches, self.tool = watches, tool
         self.made = CodeTable()  # of these, with their WriteLines
         self.spent = 0.0  # seconds that it took to find and to make them
@@ -85,7 +86,7 @@ class HookedCodes:
             self._of[code] = None
         self._originals = CodeTable()
         self._functions: list[Any] = []  # weak references
-        self._hook = WriteHook(heard)
+        self.jumps: dict[int, frozenset[int]] = {}  # that tell of writes, by the ids of those codes
         self._writers = WritersInSpaces({watch.kind for watch in watches})
         self._own_paths: dict[str, bool] = {}
         self._locals = [watch.code for watch in watches if watch.kind == "local"]
@@ -103,7 +104,7 @@ class HookedCodes:
             and bool(self._owners or self._locals)
             and len(self.watches) <= _MOST_WATCHES
             and not os.environ.get(EVERY_LINE)
-            and sys.modules.keys().isdisjoint(_PROXIES_IN_C)
+            and sys.modules.keys().isdisjoint((*_PROXIES_IN_C, *_READERS_OF_CODE))
             and not _other_tools()
         )
 
@@ -113,8 +114,8 @@ class HookedCodes:
         began, placed = time.perf_counter(), len(self._functions)
         for function in [one for one in gc.get_objects() if type(one) is FUNCTION]:
             code = function.__code__
-            if code not in met and time.perf_counter() - began > _SECONDS:
-                continue
+            if len(self.made) >= _MOST_HOOKED or time.perf_counter() - began > _SECONDS:
+                break
             made = self._made_of(function, code, met.get(code))
             if made is not None and attempt(_give, function, made, default=False):
                 self._functions.append(weakref.ref(function))
@@ -170,10 +171,13 @@ class HookedCodes:
         looks = attempt(self._looks_in, code, bound, known)
         if looks is None or not (looks or is_local):
             return None
-        made = attempt(with_hooks, code, looks, self._hook)
+        made = attempt(with_hooks, code, looks)
         if made is not None:
             lines = watched_lines_of(made, self.watches) if looks else NO_LINES
             self._of[code], self._originals[made], self.made[made] = made, code, lines
+            if looks:
+                self.jumps[id(made)] = hook_jumps_in(made)
+                MONITORING.set_local_events(self.tool, made, MONITORING.events.JUMP)
         return made
 
     def _may_come(self, code: Any) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_IN_A_ROW = 250  # events that are no more than compared
 ENDS_AT_ONCE = 20_000  # ends of calls after which it is said that there are many
 _TEXT = """
-def make({given}codes, thorough, changed, often, frame_at):
+def make({given}codes, thorough, changed, often, hooks, hooked, frame_at):
     thorough_line = thorough["LINE"]
     left, last_code, last_line, ends_left = {most}, None, 0, {ends}
 
@@ -46,6 +46,8 @@ def make({given}codes, thorough, changed, often, frame_at):
 
         def on_jump(code, offset, target):
             nonlocal left
+            if id(code) in hooks:
+                return hooked(frame_at(1), code, offset, target)
             try:
                 if {same}:
                     left -= 1
@@ -124,19 +126,26 @@ class QuietEvents:
         ]
 
     def callbacks(
-        self, thorough: Mapping[str, Any], changed: Callable[..., Any], often: Callable[[], Any]
+        self,
+        thorough: Mapping[str, Any],
+        changed: Callable[..., Any],
+        often: Callable[[], Any],
+        hooks: Mapping[int, Any],
+        hooked: Callable[..., Any],
     ) -> dict[str, Any]:
         """By the names of their events. They keep the last values, and what is watched.
 
         thorough: by those names, what is called in their place once in a while, with the frame and
         the event's arguments. changed: called with the event's name, the frame, the code and line of
         the last event of a line, no line if that code has been left since, and the event's arguments.
-        often: called once for ENDS_AT_ONCE ends of calls.
+        often: called once for ENDS_AT_ONCE ends of calls. hooks: by the ids of codes that look whom they
+        write to; of these `hooked` is given all jumps, with the frame.
         """
         given: list[Any] = []
         for watch, reader in zip(self.watches, self._readers):  # noqa: B905  Python 3.8
             given += reader(), watch.last
-        made: dict[str, Any] = self._make(*given, self._codes, thorough, changed, often, frame_at)
+        told = changed, often, hooks, hooked
+        made: dict[str, Any] = self._make(*given, self._codes, thorough, *told, frame_at)
         return made
 
 
