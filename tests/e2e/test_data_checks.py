@@ -401,7 +401,21 @@ ITEMS = {
     "import os\n": "import operator\n    import os\n",
     ".x": "[0]",
 }
-CHANGED_TEXTS = {"slot": SLOTS, "held slot": HELD_SLOTS, "item of a list": ITEMS}
+DICT_ITEMS = {
+    before: after.replace("list", "dict")
+    .replace("__init__([0])", "__init__({0: 0})")
+    .replace("one[:1] = [value + 1]", "one |= {0: value + 1}")
+    .replace("one *= 2; one[0] = value + 2; del one[1:]", "one.update({0: value + 2})")
+    .replace("one.append(2)", "one.setdefault(0, 2)")
+    .replace("one.insert(0, 1)", "one.setdefault(0, 1)")
+    for before, after in ITEMS.items()
+}
+CHANGED_TEXTS = {
+    "slot": SLOTS,
+    "held slot": HELD_SLOTS,
+    "item of a list": ITEMS,
+    "item of a dict": DICT_ITEMS,
+}
 
 
 async def stops(
@@ -426,23 +440,27 @@ async def stops(
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-@pytest.mark.parametrize("kind", ["attribute", "slot", "held slot", "item of a list", "several"])
+@pytest.mark.parametrize("kind", ["attribute", *CHANGED_TEXTS, "several"])
 async def test_stops_are_those_of_each_line(
     api: Api, program: Write, kind: str, version: str
 ) -> None:
-    if (kind, version) == ("item of a list", "3.11"):
+    if kind in ("item of a list", "item of a dict") and version == "3.11":
         pytest.skip("Items have no checks there")
     text = WRITERS
     for before, after in CHANGED_TEXTS.get(kind, {}).items():
         assert before in text
         text = text.replace(before, after)
-    if version != "3.11" and kind not in CHANGED_TEXTS:  # else its dict is watched
+    if version != "3.11" and kind in (
+        "attribute",
+        "item of a dict",
+        "several",
+    ):  # else its dict is watched
         text = text.replace(
             "def settle",
             "threading.Thread(target=time.sleep, args=(9**6,), daemon=True).start()\n\n    def settle",
         )
     watched = ["one.x", "rate.limit"] if kind == "several" else ["one.x"]
-    watched = ["one[0]"] if kind == "item of a list" else watched
+    watched = ["one[0]"] if kind.startswith("item") else watched
     writers = program(text)
     wanted, traced = await stops(api, writers, EVERY_LINE, watched, version)
     found, checked = await stops(api, writers, {}, watched, version)

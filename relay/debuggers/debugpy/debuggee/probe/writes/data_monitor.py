@@ -263,7 +263,7 @@ class DataMonitor:
         lines = self.codes.get(code, NO_LINES)
         is_near = is_under_way(frame) or frame.f_lineno in lines.writes
         if not is_near:
-            return None
+            return None if code in self.armed else MONITORING.DISABLE
         if is_quiet_at(frame, self.watches, lines):
             self._note_calm()
         else:

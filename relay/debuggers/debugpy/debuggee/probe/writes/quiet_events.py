@@ -144,8 +144,8 @@ class QuietEvents:
         given: list[Any] = []
         for watch, reader in zip(self.watches, self._readers):  # noqa: B905  Python 3.8
             given += reader(), watch.last
-        told = changed, often, hooks, hooked
-        made: dict[str, Any] = self._make(*given, self._codes, thorough, *told, frame_at)
+        calls = changed, often, hooks, hooked
+        made: dict[str, Any] = self._make(*given, self._codes, thorough, *calls, frame_at)
         return made
 
 
