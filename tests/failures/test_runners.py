@@ -683,6 +683,41 @@ async def test_what_a_warning_of_pytest_speaks_of_fails_the_test(api: Api, progr
     ]
 
 
+DROPPED_BY_THE_DEBUGGER = """
+    import _thread, gc, threading
+    import debugpy
+
+    # What a thread of the debugger's does in which a garbage collection begins.
+    DEBUGGER = '''
+    def collect(collected):
+        gc.collect()
+        collected.set()
+
+    class Shop:
+        def __del__(self):
+            raise KeyError("bread")
+    '''
+    exec(compile(DEBUGGER, debugpy.__file__, "exec"), globals())
+
+    def test_dropped():
+        shop, collected = Shop(), threading.Event()
+        shop.itself = shop
+        del shop
+        _thread.start_new_thread(collect, (collected,))
+        collected.wait()
+"""
+
+
+async def test_a_warning_of_what_the_debugger_has_dropped(api: Api, program: Write) -> None:
+    """It has no place in the program: that of the warning itself is shown."""
+    suite = program(DROPPED_BY_THE_DEBUGGER, "test_shop.py")
+    found = await run_tests(api, "-W", "error", "-p", "no:trio", suite.text)
+    (stop,) = found.stops
+    assert stop.test == "test_shop.py::test_dropped"
+    assert stop.what[1] == "PytestUnraisableExceptionWarning"
+    assert stop.frames
+
+
 UNITTEST = """
     import unittest
 

@@ -354,12 +354,13 @@ class OneRun:
         if report.status.value != "paused":
             return False
         self._stops += 1
-        self._has_asked = True
         index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
         query = WatchesQuery(frame_id=index)
-        watches = (await list_watches(session, query=query)).watches if session.stop else []
+        can_ask = session.stop is not None and bool(report.stack)
+        self._has_asked |= can_ask
+        watches = (await list_watches(session, query=query)).watches if can_ask else []
         await self._writer.stopped(self._stops, report, watches)
-        if self._stops == 1:
+        if self._stops == 1 and report.stack:
             self._has_asked_why = True
             await self._write_why(index)
         return True

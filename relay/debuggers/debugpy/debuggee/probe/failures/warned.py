@@ -62,7 +62,8 @@ def forget_warnings() -> None:
 
 def warned_of(error: Any) -> Warned | None:
     """What has failed a test, if the exception is a warning of pytest's or its group of several, which
-    is one failure; None for any other. Of a group it is the first that has a place in own code.
+    is one failure; None for any other, or if no such exception has a place. Of a group it is the first
+    that has one in own code.
     """
     warnings = [error]
     if type(error).__name__ == "ExceptionGroup" and error.message in _GROUPS:
@@ -70,7 +71,9 @@ def warned_of(error: Any) -> Warned | None:
     found = [(warning, _exception_of(_raised_in_wrapper(warning))) for warning in warnings]
     if not all(exception is not None for _, exception in found):
         return None
-    number = next((n for n, (_, one) in enumerate(found) if _has_own_place(one)), 0)
+    number = _number_to_show([exception for _, exception in found])
+    if number is None:
+        return None
     warning, exception = found.pop(number)
     words = _words_of_warning(_raised_in_wrapper(warning))
     return Warned(exception, words, number + 1, [other for _, other in found])
@@ -95,6 +98,17 @@ def _exception_of(warning: Any) -> Any:
         return None
     known = next((one for other, one in _spoken_of if other is warning), warning.__cause__)
     return known if getattr(known, "__traceback__", None) is not None else None
+
+
+def _number_to_show(exceptions: list[Any]) -> int | None:
+    own = (n for n, one in enumerate(exceptions) if _has_own_place(one))
+    # What a garbage collection in a thread of the debugger's has dropped has that thread's frames only.
+    placed = (n for n, one in enumerate(exceptions) if _left_program(one))
+    return next(own, next(placed, None))
+
+
+def _left_program(error: Any) -> bool:
+    return any(not is_debugger_file(frame.f_code.co_filename) for frame, _ in _links_of(error))
 
 
 def _has_own_place(error: Any) -> bool:
