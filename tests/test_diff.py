@@ -227,6 +227,54 @@ def test_a_call_that_changes_its_arguments_otherwise_differs_where_no_outcome_sa
     assert all(len(one.stdout.encode()) <= 701 for one in (printed, tested))
 
 
+LONG_TEXTS = """
+    import sys
+
+    class Catalogue:
+        def __init__(self):
+            self.words = ["a word among many of this catalogue"] * 3
+            self.count = 0
+
+        def fill(self, first, second, third):
+            self.count += 2 if "--twice" in sys.argv else 1
+            filled(self.count)
+
+    def filled(count):
+        pass
+
+    def what_the_catalogue_has(first, second, third):
+        return ["what this catalogue has " + "told of itself " * 4, catalogue.count, first]
+
+    catalogue = Catalogue()
+    texts = [letter * 60 for letter in "abc"]
+    catalogue.fill(*texts)
+    what_the_catalogue_has(*texts)
+"""
+
+
+def test_of_an_answer_that_is_too_long_each_line_keeps_its_beginning(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What the earlier call has left is what explains the difference, and stands near the end."""
+    Program.write(tmp_path / "catalogue.py", LONG_TEXTS)
+    done = diff("--", "catalogue.py", ":::", "catalogue.py", "--twice")
+    shown = done.stdout.splitlines()
+    assert len(done.stdout.encode()) <= 701
+    assert [line.partition(" ")[0] for line in shown] == [
+        "first",
+        "",  # with what
+        "1:",
+        "2:",
+        "before",
+        "",
+        "1:",
+        "2:",
+        "1",  # of so many calls
+    ]
+    assert shown[6].startswith("1: leaves self=<Catalogue count=1, ")
+    assert shown[7].startswith("2: leaves self=<Catalogue count=2, ")
+
+
 TURNS = """
     import sys
 

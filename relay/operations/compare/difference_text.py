@@ -43,8 +43,17 @@ def comparison_text(found: Comparison, both: Compared) -> str:
         text = _nothing(found, both)
     if both.ends_differ and found.matched and found.first is None:
         text = f"exit codes differ: {_exit_codes(both.ran)}\n{text}"
-    data = text.encode()
-    return text if len(data) <= MOST_BYTES else data[: MOST_BYTES - 3].decode(errors="ignore") + CUT
+    return fitted(text)
+
+
+def fitted(text: str) -> str:
+    """At most `MOST_BYTES` bytes: the longest lines are cut, since each says something of its own."""
+    lines = whole = text.split("\n")
+    width = max(map(len, whole))
+    while width > 1 and len("\n".join(lines).encode()) > MOST_BYTES:
+        width -= 1
+        lines = [clip(line, width) for line in whole]
+    return "\n".join(lines)
 
 
 def _difference(found: Comparison, first: Difference, both: Compared) -> str:
