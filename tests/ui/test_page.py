@@ -231,6 +231,36 @@ def test_a_click_sets_a_breakpoint_and_takes_it_away(
     until(page, lambda: source.line("sum") + 1 not in lines())
 
 
+def test_what_is_chosen_stays_chosen_until_the_relay_has_answered(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    _, session_id = shop
+    held: list[Any] = []
+
+    def hold_changes(route: Any) -> None:
+        held.append(route) if route.request.method == "POST" else route.continue_()
+
+    opened(page, relay, session_id)
+    page.route("**/exception-breakpoints", hold_changes)
+    listed = region(page, "Breakpoints")
+    raised = listed.get_by_label("Raised exceptions")
+    uncaught = listed.get_by_label("Uncaught exceptions")
+
+    raised.click()
+    until(page, lambda: len(held) == 1)
+    relay.post(f"/sessions/{session_id}/data-breakpoints", expression="result")
+    listed.get_by_text("changes of result").wait_for()  # all was drawn anew
+    assert raised.is_checked()
+    uncaught.click()
+    until(page, lambda: len(held) == 2)
+    assert (raised.is_checked(), uncaught.is_checked()) == (True, False)
+    for route in held:
+        route.continue_()
+    path = f"/sessions/{session_id}/exception-breakpoints"
+    until(page, lambda: relay.get(path)["filters"] == ["raised"])
+    until(page, lambda: (raised.is_checked(), uncaught.is_checked()) == (True, False))
+
+
 def test_breakpoints_of_every_kind_are_set_shown_and_taken_away(
     relay: Relay, shop: tuple[Program, str], page: Any
 ) -> None:

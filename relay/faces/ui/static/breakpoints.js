@@ -38,8 +38,9 @@ export function Breakpoints({ session }) {
 }
 
 function Exceptions({ session }) {
-  const { filters, types, condition } = session.exceptionBreakpoints;
-  const change = (name, on) => session.stopAtExceptions(on ? [...filters, name] : filters.filter((one) => one !== name));
+  const { types, condition } = session.exceptionBreakpoints;
+  const [filters, choose] = useChosen(session.exceptionBreakpoints.filters, (all) => session.stopAtExceptions(all));
+  const change = (name, on) => choose(on ? [...filters, name] : filters.filter((one) => one !== name));
   return html`<div class="exceptions" role="group" aria-label="Exceptions to stop at">
     ${FILTERS.map(
       ([name, title]) => html`<label key=${name} class="check"><input type="checkbox" checked=${filters.includes(name)}
@@ -48,6 +49,18 @@ function Exceptions({ session }) {
     ${types.length > 0 && html`<p class="quiet">only ${types.join(", ")}</p>`}
     ${condition && html`<p class="quiet">only if ${condition}</p>`}
   </div>`;
+}
+
+/** What the relay has, and how to choose another: that is shown until the relay has answered, whatever is drawn meanwhile. */
+function useChosen(value, change) {
+  const [chosen, show] = useState(null);
+  const choose = async (next) => {
+    const latest = { value: next };
+    show(latest);
+    await change(next);
+    show((shown) => (shown === latest ? null : shown));
+  };
+  return [chosen ? chosen.value : value, choose];
 }
 
 function DataBreakpoint({ session, one }) {
@@ -61,6 +74,7 @@ function DataBreakpoint({ session, one }) {
 function Breakpoint({ session, one }) {
   const file = one.source?.path;
   const place = one.function ?? `${file?.split("/").at(-1)}:${one.line}`;
+  const [enabled, enable] = useChosen(one.enabled, (on) => session.changeBreakpoint(one.id, { enabled: on }));
   const change = (name, text) => {
     const value = name === "capture" ? text.split(";").map((part) => part.trim()).filter(Boolean) : text.trim();
     session.changeBreakpoint(one.id, { [name]: value.length ? value : null });
@@ -70,8 +84,8 @@ function Breakpoint({ session, one }) {
       <summary><span class=${one.verified ? "" : "quiet"}>${place}</span>
         <span class="quiet">${one.hit_count ? ` hit ${one.hit_count === 1 ? "once" : `${one.hit_count} times`}` : ""}${one.enabled ? "" : " off"}</span></summary>
       ${one.message && html`<p class="quiet">${one.message}</p>`}
-      <label class="check"><input type="checkbox" checked=${one.enabled}
-        onChange=${(event) => session.changeBreakpoint(one.id, { enabled: event.target.checked })} /> Enabled</label>
+      <label class="check"><input type="checkbox" checked=${enabled}
+        onChange=${(event) => enable(event.target.checked)} /> Enabled</label>
       ${FIELDS.map(
         ([name, title]) => html`<label key=${name}>${title}
           <input key=${one[name]} defaultValue=${[one[name] ?? []].flat().join("; ")} spellcheck="false"
