@@ -604,6 +604,49 @@ async def test_functions_have_their_own_code_again(api: Api, program: Write, ver
 
 
 @pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_a_code_that_others_keep_facts_by_stays(
+    api: Api, program: Write, version: str
+) -> None:
+    """As trio does: whom Ctrl-C may not interrupt is known by the code of the frame."""
+    protecting = program("""
+        import sys
+        import weakref
+
+        class Plain:
+            __slots__ = ("x",)
+
+        are_protected = weakref.WeakKeyDictionary()
+
+        def protected(function):
+            are_protected[function.__code__] = True
+            return function
+
+        @protected
+        def put(plain, value):
+            plain.x = value  # @writes
+            return sys._getframe().f_code in are_protected  # @behind
+
+        one, other = Plain(), Plain()
+        one.x = 0
+        print("start")  # @start
+        found = [put(other, number) for number in range(2000)]
+        print(all(found), put(one, 1), put(one, 2))
+    """)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(protecting.text, protecting.line("start"))
+    await session.launch(protecting.text)
+    await session.post("/data-breakpoints", expression="one.x")
+    for old, new in ("01", "12"):
+        stop = await session.resume(wait=30)
+        change = stop["change"]
+        assert (change["old"], change["new"]) == (old, new)
+        assert change["location"]["line"] == protecting.line("writes")
+        assert stop["current_location"]["line"] == protecting.line("behind")
+    assert (await session.resume(wait=30))["status"] == "terminated"
+    assert (await session.printed()).splitlines() == ["start", "True True True"]
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
 async def test_other_calls_have_no_events_of_a_frame_whose_local_is_watched(
     api: Api, program: Write, version: str
 ) -> None:

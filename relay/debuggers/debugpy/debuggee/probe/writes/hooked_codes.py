@@ -129,7 +129,7 @@ class HookedCodes:
     def take_away(self) -> None:
         """Give functions their own codes back; what runs on in others finds nothing.
 
-        Of a code that others have events of, its functions keep it.
+        Of a code that others have events of, or facts, its functions keep it.
         """
         for owner in self._owners.values():
             owner.let_go()
@@ -139,7 +139,7 @@ class HookedCodes:
             functions += [one for one in gc.get_objects() if type(one) is FUNCTION]
         for function in functions:
             original = function and self._originals.get(function.__code__)
-            if original is not None and not self._has_events(function.__code__):
+            if original is not None and not self._is_of_others(function.__code__):
                 attempt(_give, function, original)
         self._functions = []
 
@@ -165,7 +165,7 @@ class HookedCodes:
         if known is None and _calls_argument(code):
             return None  # which may be what writes: that is seen when it runs
         self._of[code] = None
-        if is_debugger_file(code.co_filename) or self._has_events(code):
+        if is_debugger_file(code.co_filename) or self._is_of_others(code):
             return None
         bound = self._writers.of(function.__globals__) | set(self._writers.given_to(function, code))
         looks = attempt(self._looks_in, code, bound, known)
@@ -215,8 +215,11 @@ class HookedCodes:
                     looks.setdefault(one.offset, []).append((owner, depth))
         return looks if known is None or known.sites <= seen else None
 
-    def _has_events(self, code: Any) -> bool:
-        """Whether another tool than the debugger and this one has events of the code."""
+    def _is_of_others(self, code: Any) -> bool:
+        """Whether another tool than the debugger and this one has events of the code, or somebody keeps
+        facts by it, as trio does of who is not to be interrupted."""
+        if weakref.getweakrefcount(code):
+            return True
         tools = [tool for tool in range(6) if tool not in (self.tool, MONITORING.DEBUGGER_ID)]
         return any(
             MONITORING.get_tool(tool) is not None and MONITORING.get_local_events(tool, code)
