@@ -647,6 +647,43 @@ async def test_a_code_that_others_keep_facts_by_stays(
 
 
 @pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_a_generator_that_writes_as_it_goes_on(
+    api: Api, program: Write, version: str
+) -> None:
+    """Where it goes on is known too after others of its code have gone on while nothing changed."""
+    taking = program("""
+        class Plain:
+            __slots__ = ("x",)
+
+        def takes(plain):
+            taken = 0
+            while taken >= 0:
+                plain.x = yield  # @writes
+                taken += 1  # @behind
+
+        one, other = Plain(), Plain()
+        one.x = 0
+        print("start")  # @start
+        to_one, to_other = takes(one), takes(other)
+        next(to_one), next(to_other)
+        for number in range(3000): to_other.send(number)
+        for number in range(4): to_one.send(number)  # the first changes nothing
+    """)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(taking.text, taking.line("start"))
+    await session.launch(taking.text)
+    await session.post("/data-breakpoints", expression="one.x")
+    for number in range(3):
+        stop = await session.resume(wait=30)
+        change = stop["change"]
+        assert (change["old"], change["new"]) == (str(number), str(number + 1))
+        assert change["location"]["line"] == taking.line("writes"), change
+        assert stop["current_location"]["line"] == taking.line("behind")
+        assert not change.get("inexact"), change
+    assert (await session.resume(wait=30))["status"] == "terminated"
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
 async def test_other_calls_have_no_events_of_a_frame_whose_local_is_watched(
     api: Api, program: Write, version: str
 ) -> None:

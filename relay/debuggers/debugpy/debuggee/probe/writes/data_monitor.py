@@ -223,7 +223,8 @@ class DataMonitor:
             attempt(self._meet, frame_at(1))
         lines = self.codes.get(code)
         if lines is None:
-            return MONITORING.DISABLE
+            # That of a code with hooks is needed again later; as an event of all codes, it could not be had back.
+            return None if self._hooked_lines(code).writes else MONITORING.DISABLE
         if not self.is_quiet:
             note_place(frame_at(1), lines)
         return None
