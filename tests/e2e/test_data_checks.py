@@ -646,6 +646,30 @@ async def test_a_code_that_others_keep_facts_by_stays(
     assert (await session.printed()).splitlines() == ["start", "True True True"]
 
 
+@pytest.mark.parametrize("module", ["bytecode", "test.support.bytecode_helper"])
+async def test_no_code_changes_where_bytecode_is_looked_at(
+    api: Api, program: Write, module: str
+) -> None:
+    """As the tests of Python's own compiler do: none of its jumps leads to the next instruction."""
+    looking = program(
+        HOOKED.replace(
+            "    class Plain",
+            f"    import sys\n    sys.modules[{module!r}] = sys\n\n    class Plain",
+            1,
+        )
+    )
+    session = await api.session(python_path=installed_python("3.12"))
+    await session.breakpoint(looking.text, looking.line("start"))
+    await session.launch(looking.text)
+    at = await session.post("/data-breakpoints", expression="one.x")
+    assert at["how"] == "lines"
+    stop = await session.resume(wait=60)
+    assert (stop["change"]["old"], stop["change"]["new"]) == ("1", "2")
+    await session.delete(f"/data-breakpoints/{at['id']}")
+    assert (await session.resume(wait=60))["status"] == "terminated"
+    assert (await session.printed()).splitlines()[1] == "[True, True, True, True]"
+
+
 @pytest.mark.parametrize("version", ["3.12", "3.13"])
 async def test_a_generator_that_writes_as_it_goes_on(
     api: Api, program: Write, version: str

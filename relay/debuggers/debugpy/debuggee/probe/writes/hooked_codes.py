@@ -64,8 +64,11 @@ _PROXIES_IN_C = (
 )
 """Modules of objects whose attributes and items are those of another object, by code in C. A statement
 that names one writes to what stands behind it."""
-_READERS_OF_CODE = ("numba", "torch._dynamo", "pony.orm.decompiling")
-"""Modules that make something else of a function's bytecode."""
+_READERS_OF_CODE = (
+    *("numba", "torch._dynamo", "pony.orm.decompiling", "bytecode"),
+    "test.support.bytecode_helper",  # what tests of Python's own compiler ask
+)
+"""Modules that make something else of a function's bytecode, or look at each instruction."""
 
 
 class HookedCodes:
