@@ -54,6 +54,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RELAY_STATE_DIR", str(with_compiled_code(tmp_path / "state")))
     monkeypatch.chdir(tmp_path)
+    # What a test has written a moment ago is no change of what a process reads at its start.
+    monkeypatch.setattr("relay.debuggers.debugpy.fast_debuggee.FILE_TIME_LAG", 0)
 
     def run(**options: object) -> tuple[int, Watched]:
         seen: list[Watched] = []

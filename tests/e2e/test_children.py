@@ -10,6 +10,7 @@ import pytest
 from relay.process.guardian import command_line
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Session
+from tests.e2e.served import until
 from tests.programs import Program
 
 RUNGS = ("fast", "plain", "adapter")
@@ -151,7 +152,8 @@ async def test_a_child_is_announced_before_the_stop_that_follows_it(
     types = [kind for kind, _ in kinds if kind in ("subprocess", "stopped")]
     assert types == ["subprocess", "stopped", "stopped"]
     assert [body["pid"] for kind, body in kinds if kind == "subprocess"] == [pid]
-    assert command_line(pid) == [b"sleep", b"60"]
+    # Python goes on while the new program takes the place of the old one: for a moment it has no name.
+    await until(lambda: command_line(pid) == [b"sleep", b"60"], "it has its command line")
 
     await session.delete()
     assert command_line(pid) is None
