@@ -70,18 +70,6 @@ def _prctl_by_ctypes(option: int, value: int) -> bool:
         return False
 
 
-def remove_tree(path: bytes) -> None:
-    """Takes away a directory with all that is in it; stops where one does not let itself."""
-    try:
-        for folder, below, names in os.walk(path, topdown=False):
-            links = [name for name in below if os.path.islink(os.path.join(folder, name))]
-            for name in names + links:
-                os.unlink(os.path.join(folder, name))
-            os.rmdir(folder)
-    except OSError:
-        pass  # the relay is at it, or was there first
-
-
 # The process table
 
 
@@ -521,7 +509,9 @@ class Watch:
         """Takes away what a relay that was killed could not: files, with their directories."""
         for path in self.litter:
             if os.path.isdir(path):
-                remove_tree(path)
+                import shutil  # no guardian needs it to be ready
+
+                shutil.rmtree(path, ignore_errors=True)
                 continue
             try:
                 os.unlink(path)

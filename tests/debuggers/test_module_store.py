@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from relay.debuggers.debugpy.debuggee import kept_file, module_store
 from relay.debuggers.debugpy.debuggee.module_store import ModuleStore
+from relay.debuggers.debugpy.debuggee.parts import Parts
 from tests.debuggers.bootstrap_runner import Runner, write
 
 FACTS = """
@@ -159,6 +160,15 @@ def test_where_somebody_else_finds_modules_the_store_stays_out(
     monkeypatch.setattr(sys, "path_hooks", [hook, *sys.path_hooks])
     assert imported(folder).value == 1
     assert not (folder.parent / "state" / "cache").exists()
+
+
+def test_where_nothing_can_be_kept_modules_are_found_as_ever(tmp_path: Path) -> None:
+    finders = list(sys.meta_path)
+    parts = Parts(str(tmp_path / "no state directory" / "cache"))
+    parts.find_modules()
+    assert sys.meta_path == finders
+    parts.keep()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"short"])

@@ -532,6 +532,14 @@ async def test_deletion_gives_the_program_its_code_back(api: Api, program: Write
     ]
 
 
+async def at_start(api: Api, program: Program, version: str) -> Session:
+    """The program at its line `start`, in a Python of this version."""
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(program.text, program.line("start"))
+    await session.launch(program.text)
+    return session
+
+
 HOOKED = """
     class Plain:
         __slots__ = ("x",)
@@ -632,9 +640,7 @@ async def test_a_code_that_others_keep_facts_by_stays(
         found = [put(other, number) for number in range(2000)]
         print(all(found), put(one, 1), put(one, 2))
     """)
-    session = await api.session(python_path=installed_python(version))
-    await session.breakpoint(protecting.text, protecting.line("start"))
-    await session.launch(protecting.text)
+    session = await at_start(api, protecting, version)
     await session.post("/data-breakpoints", expression="one.x")
     for old, new in ("01", "12"):
         stop = await session.resume(wait=30)
@@ -658,9 +664,7 @@ async def test_no_code_changes_where_bytecode_is_looked_at(
             1,
         )
     )
-    session = await api.session(python_path=installed_python("3.12"))
-    await session.breakpoint(looking.text, looking.line("start"))
-    await session.launch(looking.text)
+    session = await at_start(api, looking, "3.12")
     at = await session.post("/data-breakpoints", expression="one.x")
     assert at["how"] == "lines"
     stop = await session.resume(wait=60)
@@ -693,9 +697,7 @@ async def test_a_generator_that_writes_as_it_goes_on(
         for number in range(3000): to_other.send(number)
         for number in range(4): to_one.send(number)  # the first changes nothing
     """)
-    session = await api.session(python_path=installed_python(version))
-    await session.breakpoint(taking.text, taking.line("start"))
-    await session.launch(taking.text)
+    session = await at_start(api, taking, version)
     await session.post("/data-breakpoints", expression="one.x")
     for number in range(3):
         stop = await session.resume(wait=30)
@@ -764,9 +766,7 @@ async def test_a_step_into_a_watched_write_enters_nothing(
         one.put(0)
         print(sorted(profiled()))
     """)
-    session = await api.session(python_path=installed_python(version))
-    await session.breakpoint(written.text, written.line("start"))
-    await session.launch(written.text)
+    session = await at_start(api, written, version)
     await session.post("/data-breakpoints", expression="one.x")
     at = await session.breakpoint(written.text, written.line("writes"))
     for _ in range(2):

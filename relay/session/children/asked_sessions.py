@@ -69,7 +69,7 @@ class AskedSession(NamedTuple):
 class AskedSessions:
     """The sessions that one adapter asks for, from its first conversation to its end."""
 
-    # Invariant: who is in _awaited has been announced, and has neither joined nor been told of.
+    # Invariant: who is in _awaited has been announced, and has neither joined nor been given up.
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class AskedSessions:
             self._group.left(child, say, silently=self.closed)
 
     async def _pid_of(self, opening: AskedSession) -> int | None:
-        """The number that the adapter tells, if it is one below what was started here."""
+        """The number that the adapter says, if it is one below what was started here."""
         pid = opening.stated_pid
         if pid is None:
             return None
@@ -268,4 +268,4 @@ class FirstEvents:
 
 
 def _unsaid(_: object) -> None:
-    """What is no process of its own is not told of as one."""
+    """What is no process of its own has no end as one."""

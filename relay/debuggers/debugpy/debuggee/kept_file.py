@@ -42,7 +42,7 @@ def write(path: str, body: bytes) -> None:
     folder, beside = os.path.dirname(path), f"{path}.{os.getpid()}"
     try:
         if not os.path.isdir(folder):
-            os.mkdir(folder, 0o700)  # only where the relay has a state directory already
+            os.mkdir(folder, 0o700)
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with open(file, "wb") as writer:

@@ -6,7 +6,7 @@ compiled in each. So a start that has imported others than those that are kept l
 
 A module comes from the store only if an import would find that very file: no folder ahead of its own
 has a file by that name, its own has the same ones as then, and the file is as it was. What is imported
-cannot be told from what Python finds: module, spec and loader are the same.
+is the same as what Python finds: module, spec and loader are the same.
 
 Standard library only, Python 3.8 and newer; imports nothing of its own package.
 """

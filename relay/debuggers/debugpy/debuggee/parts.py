@@ -27,12 +27,13 @@ def code_in_pyc(path: str) -> Any:
 class Parts:
     """The files here, as modules that are not in sys.modules.
 
-    cache: a folder in which compiled code is kept; without one that of .pyc files is used.
+    cache: a folder in which compiled code is kept. Without one, or where there is no place for it
+    because the relay has no state directory, that of .pyc files is used.
     """
 
     def __init__(self, cache: str | None) -> None:
         self._code_of: Callable[[str], Any] = code_in_pyc
-        if not cache:
+        if not cache or not os.path.isdir(os.path.dirname(cache)):
             self._stores: tuple[Any, ...] = ()
             return
         kept = self.load("kept_file")

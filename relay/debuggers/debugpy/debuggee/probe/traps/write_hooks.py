@@ -58,7 +58,7 @@ class HeldOwner:
 
 
 def hook_jumps_in(code: Any) -> frozenset[int]:
-    """The offsets of the jumps that tell of a write."""
+    """The offsets of the jumps that report a write."""
     found: frozenset[int] = _hook_jumps.get(code, frozenset())
     return found
 

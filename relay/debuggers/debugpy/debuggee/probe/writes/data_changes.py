@@ -126,7 +126,7 @@ def begin_found_writes(frame: Any, line: int) -> None:
 
 
 def settle_before(frame: Any) -> None:
-    """This frame is about to write: what has changed before, and was not found yet, is told ahead of it."""
+    """This frame is about to write: what has changed before, and was not found yet, is reported first."""
     for watch in data_state.lines():
         old, new = watch.last, watch.read()
         if old is new or watch.kind == "local" or watch.owner() is None:

@@ -52,10 +52,7 @@ if TYPE_CHECKING:
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
-    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import (
-        ENDS_AT_ONCE,
-        QuietEvents,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import QuietEvents
     from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import (
         NO_EXITS,
         exits_of,
@@ -78,7 +75,6 @@ _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for 
 _STARTS_THREAD, _SETS_HANDLER = threading.Thread.start.__code__, signal.signal.__code__
 _ENDS_DICTS = (_STARTS_THREAD, _SETS_HANDLER)
 """Code after which dicts may no more be watched."""
-_SECONDS_A_CALL = 150e-9  # that the events of a call take at least
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -98,9 +94,8 @@ class DataMonitor:
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
         self.quiet: QuietEvents | None = None
         self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
-        self.hooked: HookedCodes | None = None
+        self.hooked = HookedCodes([], -1)  # none, as long as no watch can have them
         self.known_exits = CodeTable()  # of those that have had events before
-        self.waited, self.due = 0, 1  # how often many calls have ended since codes got hooks
         self.called: dict[str, Any] = {
             "LINE": self._line,
             "JUMP": self._jump,
@@ -167,7 +162,7 @@ class DataMonitor:
         self.armed[code] = 0
         if was_armed:
             return
-        is_first, lines = not self.codes, self.codes.get(code) or self._hooked_lines(code)
+        is_first, lines = not self.codes, self.codes.get(code) or self.hooked.lines_of(code)
         self._leave(code)  # some of its lines may be no events by now
         self._enter(code, lines)
         if is_first:
@@ -196,12 +191,12 @@ class DataMonitor:
         self.exits.pop(code)
         if self.codes.pop(code) is not None:
             MONITORING.set_local_events(self.tool, code, 0)
-            if self._hooked_lines(code).writes:
+            if self.hooked.lines_of(code).writes:
                 MONITORING.set_local_events(self.tool, code, MONITORING.events.JUMP)
 
     def _meet(self, frame: Any) -> None:
         code = frame.f_code
-        if code in self.codes or self._has_hooks(code) or is_debugger_file(code.co_filename):
+        if code in self.codes or code in self.hooked.made or is_debugger_file(code.co_filename):
             return
         lines = watched_lines_of(code, self.watches, frame)
         if lines.writes or any(watch.code is code for watch in self.watches):
@@ -224,7 +219,7 @@ class DataMonitor:
         lines = self.codes.get(code)
         if lines is None:
             # That of a code with hooks is needed again later; as an event of all codes, it could not be had back.
-            return None if self._hooked_lines(code).writes else MONITORING.DISABLE
+            return None if self.hooked.lines_of(code).writes else MONITORING.DISABLE
         if not self.is_quiet:
             note_place(frame_at(1), lines)
         return None
@@ -256,7 +251,7 @@ class DataMonitor:
 
     def _jump(self, frame: Any, code: Any, offset: int, target: int) -> Any:
         """A jump back within a line begins it anew, which is no event of lines."""
-        if self._is_hook(code, offset):
+        if self.hooked.is_hook(code, offset):
             return None  # the lines of this code are events now
         if target > offset or not is_within_line(code, offset, target):
             jumps = self.exits.get(code, NO_EXITS).jumps
@@ -321,9 +316,8 @@ class DataMonitor:
             self.quiet = QuietEvents(live)
         self.is_quiet = True
         changed, often = partial(attempt, self._changed), partial(attempt, self._hook_more)
-        hooks = {} if self.hooked is None else self.hooked.jumps
         jumped = partial(attempt, self._hook_jumped)
-        self._call(self.quiet.callbacks(self.called, changed, often, hooks, jumped))
+        self._call(self.quiet.callbacks(self.called, changed, often, self.hooked.jumps, jumped))
 
     # Codes that look whom they write to. They have events as long as not all is quiet
 
@@ -332,68 +326,44 @@ class DataMonitor:
         if hooked.can_be:
             self.hooked = hooked
             hooked.place(self.codes)
-            self.waited, self.due = 0, self._worth()
             self._enter_hooked()
-
-    def _worth(self) -> int:
-        """How often many calls have to end before another look for such codes is a tenth of their cost."""
-        spent = 0.0 if self.hooked is None else self.hooked.spent
-        return 1 + int(10 * spent / (ENDS_AT_ONCE * _SECONDS_A_CALL))
 
     def _hook_more(self) -> None:
         """Many calls have had events: of functions, perhaps, that were not there before."""
-        self.waited += 1
-        hooked = self.hooked
-        if hooked is None or self.waited < self.due or not data_state.lock.acquire(blocking=False):
-            return
-        try:
-            has_more = hooked.can_be and hooked.place(self.codes)
-            self.waited, self.due = 0, self._worth() if has_more else 2 * self.due
-        finally:
-            data_state.lock.release()
+        if self.hooked.is_due() and data_state.lock.acquire(blocking=False):
+            try:
+                self.hooked.place_more(self.codes)
+            finally:
+                data_state.lock.release()
 
     def _enter_hooked(self) -> None:
-        for code, lines in [] if self.hooked is None else self.hooked.with_lines():
+        for code in list(self.hooked.made):
+            lines = self.hooked.lines_of(code)
             if code not in self.codes and lines.writes:
                 self._enter(code, lines)
                 self.known_exits[code] = self.exits.get(code)
 
     def _leave_hooked(self) -> None:
-        for code, _ in [] if self.hooked is None else self.hooked.with_lines():
+        for code in list(self.hooked.made):
             if code in self.codes and code not in self.armed:
                 self._leave(code)
 
     def _take_hooks_away(self) -> None:
-        hooked, self.hooked = self.hooked, None
+        hooked, self.hooked = self.hooked, HookedCodes([], self.tool)
         self.known_exits.clear()
-        if hooked is not None:
-            hooked.take_away()
-            for code in hooked.made:
-                MONITORING.set_local_events(hooked.tool, code, 0)
-
-    def _has_hooks(self, code: Any) -> bool:
-        return self.hooked is not None and code in self.hooked.made
-
-    def _hooked_lines(self, code: Any) -> WriteLines:
-        made = CodeTable() if self.hooked is None else self.hooked.made
-        lines: WriteLines = made.get(code, NO_LINES)
-        return lines
+        hooked.take_away()
 
     def let_go(self, watch: DataWatch) -> None:
         """It watches nothing any more."""
-        if self.hooked is not None:
-            self.hooked.let_go(watch)
+        self.hooked.let_go(watch)
 
     def holds(self, owner: Any) -> bool:
         """Whether there is a reference to what is watched here."""
-        return self.hooked is not None and self.hooked.holds(owner)
-
-    def _is_hook(self, code: Any, offset: int) -> bool:
-        return self.hooked is not None and offset in self.hooked.jumps.get(id(code), ())
+        return self.hooked.holds(owner)
 
     def _hook_jumped(self, frame: Any, code: Any, offset: int, target: int) -> Any:
         """A jump in such a code while all is quiet: perhaps it is about to write to a watched object."""
-        if self._is_hook(code, offset):
+        if self.hooked.is_hook(code, offset):
             self._write_is_due(frame)
             return None
         if code not in self.codes:

@@ -1,4 +1,4 @@
-"""Data breakpoints without events, on Python 3.12 and 3.13: which codes look at whom they write to.
+"""Data breakpoints without events, on Python 3.12 and 3.13: which codes look at what they write to.
 
 The functions that may write get a code that asks ahead of each store whether it is the watched object's
 (`traps/write_hooks.py`). Its lines are no events until one is. A code that writes in other ways too, by
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import WritersInSpaces
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
+    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import ENDS_AT_ONCE
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _MOST_WATCHES = 4  # that a store looks for one after the other
 _MOST_HOOKED = 300  # each of which gets events, and loses them, with every change
 _SECONDS = 0.2  # that it may take at once
+_SECONDS_A_CALL = 150e-9  # that the events of a call take at least
 _OWN_TOOL = "debug relay"
 _DEPTHS = {
     "slot": {"STORE_ATTR": 1, "DELETE_ATTR": 1},
@@ -83,13 +85,16 @@ class HookedCodes:
         """tool: whose events do not count. excepted: codes that are to stay."""
         self.watches, self.tool = watches, tool
         self.made = CodeTable()  # of these, with their WriteLines
-        self.spent = 0.0  # seconds that it took to find and to make them
+        self._waited, self._due = (
+            0,
+            1,
+        )  # how often many calls have ended since the last look for such codes
         self._of = CodeTable()  # by the code of the program: what is made of it; None for none
         for code in excepted:
             self._of[code] = None
         self._originals = CodeTable()
         self._functions: list[Any] = []  # weak references
-        self.jumps: dict[int, frozenset[int]] = {}  # that tell of writes, by the ids of those codes
+        self.jumps: dict[int, frozenset[int]] = {}  # that report writes, by the ids of those codes
         self._writers = WritersInSpaces({watch.kind for watch in watches})
         self._own_paths: dict[str, bool] = {}
         self._locals = [watch.code for watch in watches if watch.kind == "local"]
@@ -122,12 +127,30 @@ class HookedCodes:
             made = self._made_of(function, code, met.get(code))
             if made is not None and attempt(_give, function, made, default=False):
                 self._functions.append(weakref.ref(function))
-        self.spent = time.perf_counter() - began
+        # Another look is to be a tenth of what those calls cost.
+        spent = time.perf_counter() - began
+        self._waited, self._due = 0, 1 + int(10 * spent / (ENDS_AT_ONCE * _SECONDS_A_CALL))
         return len(self._functions) > placed
 
-    def with_lines(self) -> list[tuple[Any, WriteLines]]:
-        """The codes that were made, with the lines that may write."""
-        return [(code, self.made.get(code)) for code in self.made]
+    def is_due(self) -> bool:
+        """ENDS_AT_ONCE more calls have ended: whether it is time to look for more functions."""
+        self._waited += 1
+        return self._waited >= self._due
+
+    def place_more(self, met: CodeTable) -> None:
+        """The same for functions that were not there before; less often where there are none."""
+        due = self._due
+        if not (self.can_be and self.place(met)):
+            self._waited, self._due = 0, 2 * due
+
+    def lines_of(self, code: Any) -> WriteLines:
+        """The lines of a code that was made here which may write; of any other none."""
+        lines: WriteLines = self.made.get(code, NO_LINES)
+        return lines
+
+    def is_hook(self, code: Any, offset: int) -> bool:
+        """Whether the jump that lies there reports a write."""
+        return offset in self.jumps.get(id(code), ())
 
     def take_away(self) -> None:
         """Give functions their own codes back; what runs on in others finds nothing.
