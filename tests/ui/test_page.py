@@ -252,12 +252,43 @@ def test_what_is_chosen_stays_chosen_until_the_relay_has_answered(
     listed.get_by_text("changes of result").wait_for()  # all was drawn anew
     assert raised.is_checked()
     uncaught.click()
+    assert (raised.is_checked(), uncaught.is_checked()) == (True, False)
+    assert len(held) == 1  # two at once might come in any order
+    held[0].continue_()
     until(page, lambda: len(held) == 2)
     assert (raised.is_checked(), uncaught.is_checked()) == (True, False)
-    for route in held:
-        route.continue_()
+    held[1].continue_()
     path = f"/sessions/{session_id}/exception-breakpoints"
     until(page, lambda: relay.get(path)["filters"] == ["raised"])
+    until(page, lambda: (raised.is_checked(), uncaught.is_checked()) == (True, False))
+
+
+def test_what_another_client_has_chosen_since_is_shown(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    _, session_id = shop
+    answers: list[tuple[Any, Any]] = []
+
+    def hold_answers(route: Any) -> None:
+        if route.request.method == "POST":
+            answers.append((route, route.fetch()))
+        else:
+            route.continue_()
+
+    opened(page, relay, session_id)
+    page.route("**/exception-breakpoints", hold_answers)
+    listed = region(page, "Breakpoints")
+    raised = listed.get_by_label("Raised exceptions")
+    uncaught = listed.get_by_label("Uncaught exceptions")
+
+    raised.click()
+    until(page, lambda: len(answers) == 1)
+    path = f"/sessions/{session_id}/exception-breakpoints"
+    relay.post(path, filters=["raised"], types=["KeyError"])
+    listed.get_by_text("only KeyError").wait_for()
+    assert (raised.is_checked(), uncaught.is_checked()) == (True, False)
+    for route, answer in answers:
+        route.fulfill(response=answer)
     until(page, lambda: (raised.is_checked(), uncaught.is_checked()) == (True, False))
 
 

@@ -2,7 +2,7 @@
 // those on functions, on values, and on exceptions.
 
 import { go } from "./place.js";
-import { html, useState } from "./vendor/htm-preact.js";
+import { html, useRef, useState } from "./vendor/htm-preact.js";
 
 const FIELDS = [
   ["condition", "Stop if"],
@@ -51,16 +51,22 @@ function Exceptions({ session }) {
   </div>`;
 }
 
-/** What the relay has, and how to choose another: that is shown until the relay has answered, whatever is drawn meanwhile. */
+/** What the relay has, and how to choose another: that is shown until the relay has answered, whatever is drawn
+    meanwhile, unless somebody else has chosen a third. One choice is sent after the other. */
 function useChosen(value, change) {
   const [chosen, show] = useState(null);
+  const sent = useRef(Promise.resolve());
+  const now = JSON.stringify(value);
+  const isShown = chosen?.expected.includes(now);
   const choose = async (next) => {
-    const latest = { value: next };
+    const latest = { value: next, expected: [...(isShown ? chosen.expected : [now]), JSON.stringify(next)] };
     show(latest);
-    await change(next);
+    const send = () => change(next);
+    sent.current = sent.current.then(send, send);
+    await sent.current;
     show((shown) => (shown === latest ? null : shown));
   };
-  return [chosen ? chosen.value : value, choose];
+  return [isShown ? chosen.value : value, choose];
 }
 
 function DataBreakpoint({ session, one }) {

@@ -7,6 +7,7 @@ import { Store } from "./store.js";
 const RETRY = 1000;
 const MOST_ENTRIES = 20000;
 const SETTLED = 150; // milliseconds from a request's entry on, in which it is carried out, mostly
+const LATER = [1000, 4000, 15000]; // and when to look again, for one that takes longer: nothing says its end
 const NEWS = new Set(["stopped", "continued", "terminated", "thread", "input_requested", "breakpoint"]);
 const ATTEMPTS = 5; // at seeing one stop whole, where the program moves on meanwhile
 
@@ -34,6 +35,7 @@ export class LiveSession extends Store {
   #ending = new AbortController();
   #asking = null;
   #again = false;
+  #later = []; // timers
 
   constructor(id) {
     super();
@@ -46,6 +48,7 @@ export class LiveSession extends Store {
 
   close() {
     this.#ending.abort();
+    this.#later.forEach(clearTimeout);
   }
 
   get paused() {
@@ -116,22 +119,34 @@ export class LiveSession extends Store {
   /** Ask for everything anew; while that is under way, once more after it. */
   async refresh() {
     this.#again = true;
-    this.#asking ??= this.#askAll().finally(() => (this.#asking = null));
+    this.#asking ??= this.#askAll();
     await this.#asking;
   }
 
   async #askAll() {
-    while (this.#again) {
-      this.#again = false;
-      try {
-        await this.#askOnce();
-      } catch (error) {
-        if (error.name === "AbortError") return;
-        if (error.status === 404 || error.status === 410) this.gone = error.message;
-        else if (!(error instanceof ApiError)) throw error;
+    try {
+      while (this.#again) {
+        this.#again = false;
+        try {
+          await this.#askOnce();
+        } catch (error) {
+          if (error.name === "AbortError") return;
+          if (error.status === 404 || error.status === 410) this.gone = error.message;
+          else if (!(error instanceof ApiError)) throw error;
+        }
+        this.changed();
       }
-      this.changed();
+    } finally {
+      this.#asking = null; // at once: whoever wants more from here on would not be heard
     }
+  }
+
+  /** Look once a request is carried out, and again later in case that it is not. */
+  #lookLater() {
+    const look = () => this.gone || this.refresh();
+    setTimeout(look, SETTLED);
+    this.#later.forEach(clearTimeout); // of an earlier request
+    this.#later = LATER.map((wait) => setTimeout(look, wait));
   }
 
   async #askOnce() {
@@ -228,7 +243,7 @@ export class LiveSession extends Store {
     if (this.timeline.length > MOST_ENTRIES) this.timeline.splice(0, this.timeline.length - MOST_ENTRIES);
     if (printed) this.#readOutput();
     if (this.#asOf && this.#news >= this.#asOf) this.refresh();
-    if (asked) setTimeout(() => this.refresh(), SETTLED);
+    if (asked) this.#lookLater();
     this.changed();
   }
 
