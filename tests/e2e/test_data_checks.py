@@ -611,7 +611,7 @@ async def test_functions_have_their_own_code_again(api: Api, program: Write, ver
     ]
 
 
-@pytest.mark.parametrize("version", ["3.12", "3.13"])
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 async def test_a_code_that_others_keep_facts_by_stays(
     api: Api, program: Write, version: str
 ) -> None:
@@ -637,7 +637,7 @@ async def test_a_code_that_others_keep_facts_by_stays(
         one, other = Plain(), Plain()
         one.x = 0
         print("start")  # @start
-        found = [put(other, number) for number in range(2000)]
+        found = [put(other, number) for number in range(60_000)]
         print(all(found), put(one, 1), put(one, 2))
     """)
     session = await at_start(api, protecting, version)

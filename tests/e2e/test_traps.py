@@ -188,3 +188,47 @@ async def test_what_is_loaded_gets_its_traps_and_is_rid_of_them(api: Api, progra
         await session.delete(f"/breakpoints/{one['id']}")
     assert (await session.resume())["status"] == "terminated"
     assert (await session.printed()).splitlines()[-1] == "1"
+
+
+KNOWN = """
+    import sys
+    import weakref
+
+    are_known = weakref.WeakKeyDictionary()
+
+    def known(function):
+        are_known[function.__code__] = True
+        return function
+
+    @known
+    def call(number):
+        number += 1  # @first
+        number += 2  # @second
+        return number, sys._getframe().f_code in are_known
+
+    print("begun")  # @begun
+    print(call(1))
+    print(call(2))  # @between
+    print(call(3))
+"""
+
+
+async def test_a_code_that_others_keep_facts_by_stays(api: Api, program: Write) -> None:
+    """As trio does: whom Ctrl-C may not interrupt is known by the code of the frame."""
+    known = program(KNOWN)
+    session = await api.session(python_path=installed_python("3.11"))
+    first, second, between = (known.line(mark) for mark in ("first", "second", "between"))
+    for line in (known.line("begun"), between):
+        await session.breakpoint(known.text, line)
+    await session.launch(known.text)
+    placed = await session.breakpoint(known.text, first)
+    lines = [(await session.resume())["current_location"]["line"] for _ in range(2)]
+    assert lines == [first, between]
+    await session.breakpoint(known.text, second)
+    lines = [(await session.resume())["current_location"]["line"] for _ in range(2)]
+    assert lines == [first, second]
+    await session.delete(f"/breakpoints/{placed['id']}")
+    assert (await session.resume())["current_location"]["line"] == second
+    assert (await session.resume())["status"] == "terminated"
+    printed = await session.printed()
+    assert printed.splitlines() == ["begun", "(4, True)", "(5, True)", "(6, True)"]

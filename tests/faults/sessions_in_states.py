@@ -22,7 +22,7 @@ def work(number):
     return {"number": number, "text": text}  # @stop
 
 found = []
-while os.path.exists(__file__):  # also when nobody debugs it any more
+while os.path.exists(__file__) and len(found) < 2000:  # also when nobody debugs it any more
     found.append(work(len(found) % 9))
     time.sleep(0.01)
 """
@@ -71,7 +71,7 @@ class SessionsInStates:
         self._unchanged.clear()
 
     def end_detached(self) -> None:
-        """Programs that were let go run on; until now."""
+        """Programs that were let go run on for half a minute; until now."""
         self._loop.path.unlink()
 
     def _session(self, state: str) -> str:

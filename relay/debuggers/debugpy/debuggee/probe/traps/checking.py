@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
         every_frame,
+        give_code,
         trapped_code,
         traps_state,
     )
@@ -111,8 +113,9 @@ def _place_in_functions(loaded: LoadedCode) -> None:
         code = function.__code__
         if _is_concerned(code, concerned):
             trapped = trapped_code(code)
-            if trapped is not code:
-                function.__code__ = trapped
+            is_given = trapped is code or give_code(function, trapped)
+            if not is_given and is_to_have_checks(code):
+                raise NoTrapError("others keep facts by the code")
     codes = [frame.f_code for frame in every_frame()]
     codes += [getattr(one, GOING_ON[type(one)][0]) for one in loaded.going_on]
     for code in codes:  # of what they make functions

@@ -289,8 +289,17 @@ def _place_in_function(function: Any, changed: set[str]) -> None:
     code = function.__code__
     if _path_of(code.co_filename) in changed:
         trapped = _place_in_code(code)
-        if trapped is not code:
-            function.__code__ = trapped
+        if trapped is not code and not give_code(function, trapped):
+            traps_state.untrapped.add(_path_of(code.co_filename))
+
+
+def give_code(function: Any, code: Any) -> bool:
+    """Whether the function has it now. It keeps its own where somebody knows something by that one, as
+    trio does of whom Ctrl-C may not interrupt."""
+    if weakref.getweakrefcount(function.__code__):
+        return False
+    function.__code__ = code
+    return True
 
 
 def _place_in_code(code: Any) -> Any:
