@@ -25,6 +25,7 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
         ready_text=entry.ready_text,
         run_in_terminal=entry.run_in_terminal,
         start_debugging=entry.start_debugging,
+        repl_runs_commands=entry.repl_runs_commands,
         abilities=_abilities(entry),
         filters={word: names for word, names in filters.items() if names},
     )

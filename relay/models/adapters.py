@@ -91,6 +91,11 @@ class ConfiguredAdapter(BaseModel):
         description="Whether it asks by `startDebugging` for a session of each process, and has none of "
         "its own: the first is the program's, the others are its children's",
     )
+    repl_runs_commands: bool = Field(
+        False,
+        description="Whether it takes what DAP's context `repl` evaluates for a command of its own: an "
+        "expression is then sent in the context `watch`",
+    )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")
     suffixes: tuple[Suffix, ...] = Field(
         (), description="How names of its programs end, the dot included"

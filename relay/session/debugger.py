@@ -165,6 +165,10 @@ class Debugger(ABC):
         """Why a text is no expression of the program's language, or None."""
         return (await self.check_expressions([text], python_path))[0]
 
+    def evaluate_context(self, context: str) -> str:
+        """The DAP context in which an expression is evaluated that was asked for in this one."""
+        return context
+
     def syntax_fault(self, error: DebuggerError) -> SyntaxFault | None:
         """Why a text or the program does not compile, if that is what it refused a request for."""
         return None

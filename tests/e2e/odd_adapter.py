@@ -201,13 +201,19 @@ class Adapter:
         self.answer(request, {"stackFrames": [top, {**top, "id": self.seq + 1, "line": 9}]})
 
     def do_scopes(self, request: dict[str, Any], _: dict[str, Any]) -> None:
-        self.answer(
-            request,
-            {"scopes": [{"name": "Locals", "variablesReference": 5, "expensive": False}]},
-        )
+        scopes: list[dict[str, Any]]
+        scopes = [{"name": "Locals", "variablesReference": 5, "expensive": False}]
+        if "two-scopes" in HABITS:
+            scopes[0]["presentationHint"] = "locals"
+            scopes.insert(0, {"name": "Arguments", "variablesReference": 7, "expensive": False})
+        self.answer(request, {"scopes": scopes})
 
     def do_variables(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
         """The second one has 3 named children and 300 indexed ones."""
+        if arguments["variablesReference"] == 7:
+            given = [{"name": one, "value": "0", "variablesReference": 0} for one in ("a", "n")]
+            self.answer(request, {"variables": given})
+            return
         if arguments["variablesReference"] == 5:
             many = {"variablesReference": 6, "namedVariables": 3, "indexedVariables": 300}
             hint = "virtual" if "wrong" in HABITS else None
@@ -227,8 +233,12 @@ class Adapter:
         told = [{"name": name, "value": name, "variablesReference": 0} for name in names]
         self.answer(request, {"variables": told})
 
-    def do_evaluate(self, request: dict[str, Any], _: dict[str, Any]) -> None:
-        if "large" in HABITS:
+    def do_evaluate(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
+        if "commands" in HABITS and arguments["context"] == "repl":
+            self.answer(request, {"result": "a command has run", "variablesReference": 0})
+        elif "commands" in HABITS:
+            self.answer(request, {"result": "1", "variablesReference": 0})
+        elif "large" in HABITS:
             self.answer(request, {"result": "x" * 5_000_000, "variablesReference": 0})
         else:
             self.answer(request, error="could not find symbol value for nosuch")

@@ -67,6 +67,29 @@ async def test_a_whole_session(settings: Settings, program: Program, habits: str
         assert (end["status"], end["exit_code"]) == ("terminated", 3)
 
 
+async def test_an_expression_is_no_command_of_the_debuggers(
+    settings: Settings, program: Program
+) -> None:
+    """gdb takes `n` in the context `repl` for its `next`."""
+    entry = {"command": [sys.executable, ADAPTER, "commands"], "repl_runs_commands": True}
+    async with odd(settings, adapters={"odd": entry}) as api:
+        session = await stopped(api, program)
+        for asked in ({}, {"context": "repl"}, {"context": "watch"}):
+            found = await session.post("/evaluate", expression="n", **asked)
+            assert found["result"] == "1", (asked, found)
+
+
+async def test_local_variables_of_several_scopes(settings: Settings, program: Program) -> None:
+    """As gdb has arguments and locals: all, the first of two of a name, a page at a time."""
+    async with odd(settings, "two-scopes") as api:
+        session = await stopped(api, program)
+        whole = await session.get("/frames/0/variables")
+        assert [one["name"] for one in whole["variables"]] == ["a", "n", "many"]
+        page = await session.get("/frames/0/variables", offset=1, limit=1)
+        assert [one["name"] for one in page["variables"]] == ["n"]
+        assert (page["variables"][0]["value"], page["total"], page["has_more"]) == ("0", 3, True)
+
+
 @pytest.mark.parametrize("habits", ["ends-early", "ends-early launches-late"])
 async def test_a_program_that_ends_before_it_is_configured_has_run(
     settings: Settings, program: Program, habits: str

@@ -82,6 +82,9 @@ class StandardDebugger(Debugger):
     start_debugging: bool = False
     """Whether it asks by `startDebugging` for a session of each process, the program's first."""
 
+    repl_runs_commands: bool = False
+    """Whether it takes what it is to evaluate in the context `repl` for a command of its own."""
+
     control_exceptions: frozenset[str] = CONTROL_EXCEPTIONS  # it may be one for Python
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -145,6 +148,10 @@ class StandardDebugger(Debugger):
     def is_launcher_frame(self, path: str | None, name: str) -> bool:
         # An adapter of the user's may be one for Python.
         return is_launcher_frame(path, name)
+
+    def evaluate_context(self, context: str) -> str:
+        """As Debugger says; never that of commands."""
+        return "watch" if self.repl_runs_commands else context
 
     def syntax_fault(self, error: DebuggerError) -> AdapterSyntaxFault | None:
         known = error.structured

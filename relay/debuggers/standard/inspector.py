@@ -143,7 +143,7 @@ class StandardInspector(Inspector):
         arguments: dict[str, Any] = {
             "expression": expression,
             "frameId": frame.dap_id,
-            "context": context,
+            "context": self._debugger.evaluate_context(context),
         }
         try:
             body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
