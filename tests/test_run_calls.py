@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -124,6 +125,38 @@ def test_each_call_is_in_the_thread_that_made_it_though_the_system_gives_idents_
         wanted += [f"[{name}]", f"{call} ×2" if name == names[0] else call]
     wanted += ["[job 1, job 2, … 1 more]", *[f"work(name='job {n}') → 5" for n in (1, 2, 3)]]
     assert done.stderr.partition("[calls] ")[2].splitlines()[:-1] == wanted
+
+
+@pytest.mark.parametrize("room", ["300", "3000"])
+def test_what_is_left_out_adds_up_though_most_calls_were_only_counted(
+    run: Run, tmp_path: Path, room: str
+) -> None:
+    Program.write(
+        tmp_path / "main.py",
+        """
+        def inner(number):
+            return number
+
+        def outer(number):
+            return inner(number) + inner(-number)
+
+        def all_of(numbers):
+            for number in numbers:
+                outer(number)
+            raise ValueError(number)
+
+        for number in range(7000):
+            outer(number)
+        all_of(range(5000))
+        """,
+    )
+    done = run("--calls", "--max-chars", room, "--", "main.py")
+    head, *lines = done.stderr.partition("[calls] ")[2].splitlines()[:-1]
+    assert head.startswith(f"{7000 * 3 + 1 + 5000 * 3:,} calls of 3 functions, ")
+    left = int(head.split(", ")[1].split()[0].replace(",", ""))
+    marks = re.findall(r" \(\+([\d,]+)\)$", "\n".join(lines), re.MULTILINE)
+    assert sum(int(mark.replace(",", "")) for mark in marks) == left
+    assert left > 35_000
 
 
 def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ FUNCTIONS = [
 
 
 def row(depth: int, name: str, kind: int = RETURNED, outcome: str = "1", times: int = 1) -> Any:
-    return [depth, NAMES.index(name), ["'x'"], kind, outcome, 7, times, 0, [], []]
+    return [depth, NAMES.index(name), ["'x'"], kind, outcome, 7, times, 0, [], [], 0]
 
 
 def record(*rows: Any, calls: int) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def test_of_what_went_well_the_last_calls_stay_and_those_left_out_are_counted_in
 ) -> None:
     calls = [row(0, "parse", outcome=str(n)) for n in range(90)]
     calls[30] = row(0, "fails", RAISED, "ValueError: bad")
-    thread = [[-1, -1, [""], OPEN, "", 0, 1, 0, [], []]] if has_thread_row else []
+    thread = [[-1, -1, [""], OPEN, "", 0, 1, 0, [], [], 0]] if has_thread_row else []
     found = calls_text(record(*thread, *calls, calls=90), 300)
     lines = found.text.splitlines()[1:]
     assert len(found.text) <= 300
@@ -66,6 +67,22 @@ def test_of_what_went_well_the_last_calls_stay_and_those_left_out_are_counted_in
     last = [f"parse(text='x') → {n}" for n in range(90 - len(lines) + 3, 90)]
     assert lines[2:] == [f"… (+{59 - len(last)})", *last]
     assert len(last) > 3
+
+
+@pytest.mark.parametrize("threads", [[""], ["worker", "other"]])
+@pytest.mark.parametrize("room", [120, 160, 220, 300, 500, 2000])
+def test_what_the_lines_say_is_left_out_adds_up(room: int, threads: list[str]) -> None:
+    rows, calls = [], 0
+    for thread in threads:
+        rows.append([-1, -1, [thread], OPEN, "", 0, 1, 0, [], [[2, 1]], 5])
+        rows += [row(0, "main"), row(1, "parse", times=3), row(2, "token", times=2)]
+        rows += [row(1, "fails"), [*row(2, "token", times=2)[:-2], [[1, 2]], 4]]
+        rows += [row(0, "fails", RAISED, "ValueError: bad"), row(1, "parse")]
+        calls += 5 + (1 + 3 + 6) + (1 + 2 * (1 + 4)) + 2
+    found = calls_text(record(*rows, calls=calls), room)
+    marks = [int(count) for count in re.findall(r" \(\+(\d+)\)$", found.text, re.MULTILINE)]
+    assert sum(marks) == calls - found.shown
+    assert "(+0)" not in found.text
 
 
 def test_nothing_is_no_tree() -> None:

@@ -19,6 +19,8 @@ NOTHING = frozenset({"()", "{}", "None"})
 """Arguments that are left out of a line."""
 MARK_ROOM = 6
 """For how many calls are left out below a line."""
+NO_LINE = -1
+"""In place of a row: nothing above has a line."""
 
 
 class CallRow(NamedTuple):
@@ -35,6 +37,8 @@ class CallRow(NamedTuple):
     yielded: list[str]
     gone: list[tuple[int, int]]
     """Functions, and how often they were called without a row of their own."""
+    gone_calls: int
+    """Those calls, and all that were made below them."""
 
     @property
     def is_thread(self) -> bool:
@@ -110,37 +114,46 @@ class _Writer:
         return CallText("\n".join(_cut(line, room) for line in lines), shown)
 
     def lines(self, chosen: set[int], width: int) -> list[str]:
-        hidden, passed = self._hidden(chosen), self._passed_on(chosen)
-        found: list[str] = []
-        left_out = 0  # at the top, since the line before
-        for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
-            is_top = self._has_no_line(i) or parent < 0 or self._has_no_line(parent)
-            if i not in chosen:
-                left_out += row.times if is_top else 0
-            elif self._has_no_line(i):
-                left_out += sum(count for _, count in row.gone)
+        above, passed = self._lines_above(chosen), self._passed_on(chosen)
+        hidden: dict[int, int] = {}  # calls by the line that counts them
+        before: dict[int, int] = {}  # calls at the top that come before a line
+        at_top = 0
+        for i, line in enumerate(above):
+            has_line, unseen = self._has_line(i, chosen), self._unseen(i, chosen)
+            if has_line and line == NO_LINE:
+                before[i], at_top = at_top, 0
+            if has_line or line != NO_LINE:
+                owner = i if has_line else line
+                hidden[owner] = hidden.get(owner, 0) + unseen
             else:
-                if is_top and left_out:
-                    found.append(f"{CUT}{_mark(left_out)}")
-                    left_out = 0
-                line, mark = self._line(row, width, i in passed), _mark(hidden.get(i, 0))
-                found.append("  " * max(row.depth, 0) + line + mark)
-        return [*found, *([f"{CUT}{_mark(left_out)}"] if left_out else [])]
+                at_top += unseen
+        found: list[str] = []
+        for i in filter(lambda i: self._has_line(i, chosen), range(len(self.rows))):
+            found += _left_out(before.get(i, 0))
+            line_text = self._line(self.rows[i], width, i in passed)
+            found.append("  " * max(self.rows[i].depth, 0) + line_text + _mark(hidden[i]))
+        return found + _left_out(at_top)
 
     def _has_no_line(self, i: int) -> bool:
         """Whether the row stands for the only thread, which needs no name."""
         return self.rows[i].is_thread and not self.rows[i].arguments[0]
 
-    def _hidden(self, chosen: set[int]) -> dict[int, int]:
-        """Calls that each chosen row made and that have no line."""
-        hidden: dict[int, int] = {}
-        for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
-            if i not in chosen:
-                if parent in chosen:
-                    hidden[parent] = hidden.get(parent, 0) + row.times
-            elif row.gone:
-                hidden[i] = hidden.get(i, 0) + sum(count for _, count in row.gone)
-        return hidden
+    def _has_line(self, i: int, chosen: set[int]) -> bool:
+        return i in chosen and not self._has_no_line(i)
+
+    def _lines_above(self, chosen: set[int]) -> list[int]:
+        """Of each row the nearest above it that has a line."""
+        above: list[int] = []
+        for parent in self.parents:
+            has_line = parent >= 0 and self._has_line(parent, chosen)
+            above.append(parent if has_line or parent < 0 else above[parent])
+        return above
+
+    def _unseen(self, i: int, chosen: set[int]) -> int:
+        """Calls of the row that have no line: itself, and what has no row."""
+        row = self.rows[i]
+        itself = 0 if i in chosen or row.is_thread else 1
+        return (itself + row.gone_calls) * self.weights[i]
 
     def _passed_on(self, chosen: set[int]) -> set[int]:
         """Rows left by an exception that has left one below, whose line says which."""
@@ -255,7 +268,11 @@ def _parents(rows: Sequence[CallRow]) -> Iterator[int]:
 
 
 def _mark(count: int) -> str:
-    return f" (+{count})" if count else ""
+    return f" (+{count:,})" if count else ""
+
+
+def _left_out(count: int) -> list[str]:
+    return [f"{CUT}{_mark(count)}"] if count else []
 
 
 def _cut(text: str, room: int) -> str:

@@ -285,6 +285,19 @@ class CallTree:
             parent.known.pop(child.sign, None)
 
 
+def _calls_of(node: CallNode) -> int:
+    """The call and all below it; a call that is not over has not been summed up."""
+    calls, waiting = 0, [node]
+    while waiting:
+        one = waiting.pop()
+        if one.sign is not None:
+            calls += one.count * one.calls
+        else:  # one of its kind: only calls that are over have equal ones
+            calls += 1 + one.gone_calls
+            waiting += one.children or ()
+    return calls
+
+
 class CallRows:
     """A tree as rows for the relay: at most so many calls, each after the one that made it.
 
@@ -313,12 +326,13 @@ class CallRows:
             node, depth = waiting.pop()
             children = list(node.children or ())
             shown = [child for child in children if id(child) in self.chosen]
-            names = dict(node.gone_names or {})
+            names, gone_calls = dict(node.gone_names or {}), node.gone_calls
             for child in children:
                 if id(child) not in self.chosen:
                     names[child.function] = names.get(child.function, 0) + child.count
+                    gone_calls += _calls_of(child)
             if node.function is not None or names or thread:
-                self.rows.append(self._row(node, depth, names, thread))
+                self.rows.append([*self._row(node, depth, names, thread), gone_calls])
             waiting += [(child, depth + 1) for child in reversed(shown)]
 
     def _row(self, node: CallNode, depth: int, names: dict[Any, int], thread: str) -> list[Any]:
