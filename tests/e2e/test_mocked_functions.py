@@ -108,9 +108,24 @@ TARGETS = [
     "signal.signal signal.getsignal",
 ]
 
+TOGETHER = [" ".join(TARGETS[n :: len(TARGETS) // 4]) for n in range(len(TARGETS) // 4)]
+"""Four at a time, of modules that have little to do with each other."""
 
-@pytest.mark.parametrize("targets", TARGETS)
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+WAYS = [
+    *(("3.12", targets) for targets in TARGETS),
+    *((version, targets) for version in ("3.11", "3.13") for targets in TOGETHER),
+]
+"""Each alone on one Python. On the others a launch is for four: each of them raises as it does alone."""
+
+
+def test_each_function_is_mocked_on_each_python() -> None:
+    alone = sorted(" ".join(TARGETS).split())
+    for version in ("3.11", "3.12", "3.13"):
+        found = [target for one, targets in WAYS if one == version for target in targets.split()]
+        assert sorted(found) == alone
+
+
+@pytest.mark.parametrize(("version", "targets"), WAYS)
 async def test_a_stop_within_a_mock_is_as_any_other(
     api: Api, program: Write, version: str, targets: str
 ) -> None:
