@@ -56,10 +56,10 @@ WRITERS = """
 
     def settle():
         "Until checks are relied on: what may write is traced no more."
-        if sys.version_info >= (3, 12):
-            for number in range(700): put(number)
         if not IS_CHECKED:
             return
+        if sys.version_info >= (3, 12):
+            for number in range(700): put(number)
         until = time.monotonic() + 30
         while is_traced():
             for number in range(500): put(number)
