@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.api import Api, Refused
+from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_trace import paused
 from tests.programs import Program
 
@@ -277,23 +277,26 @@ KINDS = """
         table, counts = {"a": [1], Colour.RED: order}, collections.Counter("xyz")
         inner = closes(0)
         items[1] = items
-        for n in range(3):
-            stored(order, n)
-            through_another_name(order, n)
-            nested(rows, n)
-            objects(boxes, n)
-            long(numbers, n)
-            sets(found, set(names), n)
-            points(Point(1, [n]), Colour.RED, n)
-            cyclic(items, n)
-            tables(table, counts, n)
-            loops([[5], [n]], n)
-            consumes(iter(["a", "bb", "ccc"]), n)
-            inner(n)
-            bound_again([n], n)
-            fails(order, n)
-            boxes[0].grow(n)
-            boxes[1].reads(n)
+        for call in (
+            lambda n: stored(order, n),
+            lambda n: through_another_name(order, n),
+            lambda n: nested(rows, n),
+            lambda n: objects(boxes, n),
+            lambda n: long(numbers, n),
+            lambda n: sets(found, set(names), n),
+            lambda n: points(Point(1, [n]), Colour.RED, n),
+            lambda n: cyclic(items, n),
+            lambda n: tables(table, counts, n),
+            lambda n: loops([[5], [n]], n),
+            lambda n: consumes(iter(["a", "bb", "ccc"]), n),
+            lambda n: inner(n),
+            lambda n: bound_again([n], n),
+            lambda n: fails(order, n),
+            lambda n: boxes[0].grow(n),
+            lambda n: boxes[1].reads(n),
+        ):
+            for n in range(3):
+                call(n)
 
     main()  # @main
 """
@@ -334,42 +337,35 @@ def is_of_library(one: Any) -> bool:
     return isinstance(one, dict) and "/lib/python" in str(one.get("path"))
 
 
-@pytest.mark.parametrize(
-    ("text", "function", "until", "more"),
-    [
-        *((SEARCH, *one) for one in SAME),
-        *((KINDS, one, "n == 2", {}) for one in OF_KINDS),
-    ],
-)
+@pytest.mark.parametrize(("function", "until", "more"), SAME)
 async def test_the_call_is_recorded_as_if_it_alone_had_been_traced(
-    api: Api, program: Write, text: str, function: str, until: str, more: dict[str, Any]
+    api: Api, program: Write, function: str, until: str, more: dict[str, Any]
 ) -> None:
-    search = program(text)
-    session = await paused(api, search, "main")
-    found = await session.post(
-        "/trace",
-        function=function,
-        until_result=until,
-        tree=True,
-        wait=60,
-        max_chars=100_000,
-        **more,
-    )
-    assert found["complete"], found["text"]
-    assert found["stop_reason"] == "step"
-    other = await paused(api, search, "main")
-    alone = await other.post(
-        "/trace",
-        function=function,
-        call=found["call"],
-        tree=True,
-        wait=60,
-        max_chars=100_000,
-        **more,
-    )
-    assert alone["complete"], alone["text"]
-    assert found["current_location"] == alone["current_location"]
-    assert without_addresses(found["tree"]) == without_addresses(own(alone["tree"]))
+    search = program(SEARCH)
+    one, other = [await paused(api, search, "main") for _ in range(2)]
+    await is_recorded_as_alone(one, other, function, until, **more)
+
+
+async def test_values_of_each_kind_are_recorded_as_if_the_call_alone_had_been_traced(
+    api: Api, program: Write
+) -> None:
+    kinds = program(KINDS)
+    one, other = [await paused(api, kinds, "main") for _ in range(2)]
+    for function in OF_KINDS:
+        await is_recorded_as_alone(one, other, function, "n == 2")
+
+
+async def is_recorded_as_alone(
+    one: Session, other: Session, function: str, until: str, **more: Any
+) -> None:
+    asked = {"function": function, "tree": True, "wait": 60, "max_chars": 100_000, **more}
+    found = await one.post("/trace", until_result=until, **asked)
+    assert found["complete"], (function, found["text"])
+    assert found["stop_reason"] == "step", function
+    alone = await other.post("/trace", call=found["call"], **asked)
+    assert alone["complete"], (function, alone["text"])
+    assert found["current_location"] == alone["current_location"], function
+    assert without_addresses(found["tree"]) == without_addresses(own(alone["tree"])), function
 
 
 async def test_without_such_an_end_the_program_runs_on_and_the_answer_says_what_went_by(
