@@ -113,20 +113,23 @@ async def test_a_program_sees_the_same_with_and_without_standby(
 
 async def sees_the_same(relay: Relay, folder: Path, **more: Any) -> None:
     script = Program.write(folder / "facts.py", FACTS.read_text()).text
-    results = [str(folder / f"facts_{number}.json") for number in range(3)]
-    cold = await ended(relay, script, results[0], standby=False, **more)
-    assert relay.waiting() == []
-    await ended(relay, script, results[1], **more)
+    results = [str(folder / f"facts_{number}.json") for number in range(2)]
+    cold = await ended(relay, script, results[0], **more)
     await relay.one_waits()
     assert relay.served == 0
-    warm = await ended(relay, script, results[2], **more)
+    warm = await ended(relay, script, results[1], **more)
     assert relay.served == 1
-    one, other = (seen(path) for path in (results[0], results[2]))
+    one, other = map(seen, results)
     different = [f"{k}: {differing(one[k], other.get(k))}" for k in one if one[k] != other.get(k)]
     assert "\n".join(different) == ""
     assert set(one) == set(other)
     for category in ("stdout", "stderr"):
         assert await cold.printed(category) == await warm.printed(category)
+
+
+async def test_a_launch_without_standby_leaves_none_waiting(relay: Relay, program: Write) -> None:
+    await end_of(relay, program("print('end')").text, standby=False)
+    assert relay.waiting() == []
 
 
 ENDS = {
