@@ -66,7 +66,8 @@ PLACES = (
     "test_faces_ways.py",
     # The relay's own processes, streams and ends, whatever is debugged.
     *("e2e/test_embedding.py", "e2e/test_embedding_cancelled.py", "e2e/test_input.py"),
-    *("e2e/test_killed_relay.py", "e2e/test_output.py", "e2e/test_processes.py", "e2e/test_sse.py"),
+    *("e2e/test_killed_relay.py", "e2e/test_output.py", "e2e/test_own_secrets.py"),
+    *("e2e/test_processes.py", "e2e/test_sse.py"),
     *("e2e/test_session_ending.py", "e2e/test_standby.py", "e2e/test_start_faults.py"),
     "e2e/test_teardown.py",
     *("session/test_guardian.py", "session/test_process.py"),
