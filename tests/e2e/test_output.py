@@ -159,10 +159,12 @@ async def test_over_the_cap_the_oldest_go_and_are_counted(tmp_path: Any, program
         assert {page["dropped"] for page in found[1:]} <= {0}
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-async def test_logpoints_arrive_all_and_in_order(api: Api, program: Write, rung: str) -> None:
-    script = program("""
-        for number in range(20_000):
+@pytest.mark.parametrize(("rung", "count"), [("fast", 20_000), ("plain", 4000), ("adapter", 4000)])
+async def test_logpoints_arrive_all_and_in_order(
+    api: Api, program: Write, rung: str, count: int
+) -> None:
+    script = program(f"""
+        for number in range({count}):
             total = number * 2  # @log
         print("done")
     """)
@@ -173,7 +175,7 @@ async def test_logpoints_arrive_all_and_in_order(api: Api, program: Write, rung:
     ended = await session.launch(script.text, wait=240, launch_mode=rung)
     assert ended["exit_code"] == 0
     lines = (await session.printed("console")).splitlines()
-    assert lines == [f"n={number} {{literally}}" for number in range(20_000)]
+    assert lines == [f"n={number} {{literally}}" for number in range(count)]
     assert await session.printed("stdout") == "done\n"
 
 
