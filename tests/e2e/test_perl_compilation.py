@@ -97,16 +97,19 @@ async def test_relay_run_tells_its_end(ends: Ends, script: Program) -> None:
     assert f"[end] exit code {ends.code}, 0 stops" in told
 
 
-async def test_the_line_protocol_tells_its_end(ends: Ends, script: Program) -> None:
-    async with conversation(script.path.parent) as client:
-        await client.send("initialize", file=script.path.name, workingDir=str(script.path.parent))
-        await client.until("initialized")
-        await client.send("start")
-        *before, (_, ended) = await client.until("exited")
-    assert ended == {"exitCode": ends.code}
-    printed = [data for event, data in before if event == "output"]
-    for category, expected in (("stdout", ends.stdout), ("stderr", ends.stderr)):
-        assert expected in "".join(one["text"] for one in printed if one["category"] == category)
+async def test_the_line_protocol_tells_its_end(tmp_path: Path) -> None:
+    async with conversation(tmp_path) as client:
+        for name, ends in ENDS.items():
+            script = written(tmp_path, ends.text)
+            await client.send("initialize", file=script.path.name, workingDir=str(tmp_path))
+            await client.until("initialized")
+            await client.send("start")
+            *before, (_, ended) = await client.until("exited")
+            assert ended == {"exitCode": ends.code}, name
+            printed = [data for event, data in before if event == "output"]
+            for category, expected in (("stdout", ends.stdout), ("stderr", ends.stderr)):
+                told = "".join(one["text"] for one in printed if one["category"] == category)
+                assert expected in told, name
 
 
 async def test_an_agent_is_told_its_end(tmp_path: Path) -> None:
