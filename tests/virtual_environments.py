@@ -16,6 +16,9 @@ import pytest
 
 MAKING_SECONDS = 300
 
+UV = "RELAY_TEST_UV"
+"""Variable with the path of a uv, which installs with a tenth of the processor time of pip."""
+
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
@@ -67,17 +70,22 @@ def _make(directory: Path, python: Path, what: list[str]) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     venv = [sys.executable, "-m", "venv", "--without-pip", str(directory)]
     subprocess.run(venv, check=True, timeout=MAKING_SECONDS)
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install"]
     # What is imported is compiled then; the rest need not be.
-    pip += ["--disable-pip-version-check", "--no-compile", *what]
-    done = subprocess.run(
-        pip,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=MAKING_SECONDS,
-        check=False,
-    )
-    if done.returncode and "CI" not in os.environ:
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install"]
+    commands = [[*pip, "--disable-pip-version-check", "--no-compile", *what]]
+    if uv := os.environ.get(UV):
+        commands.insert(0, [uv, "pip", "install", "--python", str(python), *what])
+    for command in commands:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=MAKING_SECONDS,
+            check=False,
+        )
+        if done.returncode == 0:
+            return
+    if "CI" not in os.environ:
         pytest.skip(f"pip cannot install {' '.join(what)}: {done.stdout[-300:]}")
-    assert done.returncode == 0, done.stdout
+    pytest.fail(done.stdout)
