@@ -321,6 +321,12 @@ NEEDS = (
         {_PYDB: "_internal_get_file_type PYDEV_FILE"},
     ),
     Need(
+        "files of changed code",
+        False,
+        "what a handler of a signal raises may be lost where a function begins that got code for a data breakpoint",
+        {_PYDB: "get_cache_file_type"},
+    ),
+    Need(
         "equal codes",
         False,
         "of two files with the same function in the same line only one has breakpoints there",
