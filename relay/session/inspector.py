@@ -97,6 +97,22 @@ class Inspector(ABC):
         summary: names, types and sizes only, for which no repr is run.
         """
 
+    async def variables_of_locals(
+        self,
+        frame: Frame,
+        scopes: Sequence[Mapping[str, Any]],
+        *,
+        start: int,
+        count: int,
+        summary: bool = False,
+        reveal: bool = False,
+    ) -> Page:
+        """A page of the local variables of a frame, whose scopes these are."""
+        reference = int(scopes[0]["variables_reference"])
+        return await self.variables(
+            frame, reference, start=start, count=count, summary=summary, reveal=reveal
+        )
+
     @abstractmethod
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False

@@ -182,6 +182,57 @@ async def test_what_a_handler_raises_arrives(
     assert await run(api, struck, version, watch) == ["start", "150 0", "end"]
 
 
+BEGINNING = """
+    import _thread
+    import functools
+    import signal
+
+    import pydevd
+
+    class Late(Exception):
+        pass
+
+    class Strike:
+        # No call in Python's sense, after which the interpreter would look for a signal.
+        __neg__ = functools.partial(_thread.interrupt_main, signal.SIGALRM)
+
+    def late(number, frame):
+        raise Late
+
+    def get_file_type(py_db, frame, *given):
+        found = original(py_db, frame, *given)
+        if frame.f_code.co_name == "begins":
+            -strike
+        return found
+
+    strike, original = Strike(), pydevd.PyDB.get_file_type
+    signal.signal(signal.SIGALRM, late)
+    pydevd.PyDB.get_file_type = get_file_type
+
+    def begins():
+        return "lost"  # @begins
+
+    print("start")  # @start
+    try:
+        print(begins())
+    except Late:
+        print("arrived")
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_what_a_handler_raises_as_pydevd_first_sees_a_function_arrives(
+    api: Api, program: Write, version: str
+) -> None:
+    """The signal comes when pydevd has found out whose file the function is in."""
+    beginning = program(BEGINNING)
+    session = await api.session(python_path=installed_python(version))
+    for mark in ("start", "begins"):
+        await session.breakpoint(beginning.text, beginning.line(mark), condition="False")
+    await session.launch(beginning.text, wait=60)
+    assert await session.printed() == "start\narrived\n"
+
+
 SET_LATER = """
     import signal
 

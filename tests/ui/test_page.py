@@ -231,6 +231,17 @@ def test_a_click_sets_a_breakpoint_and_takes_it_away(
     until(page, lambda: source.line("sum") + 1 not in lines())
 
 
+def exceptions_shown(
+    relay: Relay, session_id: str, page: Any, on_request: Callable[[Any], None]
+) -> tuple[Any, Any, Any]:
+    """The region of the session's breakpoints, and its boxes of raised and of uncaught exceptions."""
+    opened(page, relay, session_id)
+    page.route("**/exception-breakpoints", on_request)
+    listed = region(page, "Breakpoints")
+    boxes = [listed.get_by_label(f"{kind} exceptions") for kind in ("Raised", "Uncaught")]
+    return listed, *boxes
+
+
 def test_what_is_chosen_stays_chosen_until_the_relay_has_answered(
     relay: Relay, shop: tuple[Program, str], page: Any
 ) -> None:
@@ -240,11 +251,7 @@ def test_what_is_chosen_stays_chosen_until_the_relay_has_answered(
     def hold_changes(route: Any) -> None:
         held.append(route) if route.request.method == "POST" else route.continue_()
 
-    opened(page, relay, session_id)
-    page.route("**/exception-breakpoints", hold_changes)
-    listed = region(page, "Breakpoints")
-    raised = listed.get_by_label("Raised exceptions")
-    uncaught = listed.get_by_label("Uncaught exceptions")
+    listed, raised, uncaught = exceptions_shown(relay, session_id, page, hold_changes)
 
     raised.click()
     until(page, lambda: len(held) == 1)
@@ -275,11 +282,7 @@ def test_what_another_client_has_chosen_since_is_shown(
         else:
             route.continue_()
 
-    opened(page, relay, session_id)
-    page.route("**/exception-breakpoints", hold_answers)
-    listed = region(page, "Breakpoints")
-    raised = listed.get_by_label("Raised exceptions")
-    uncaught = listed.get_by_label("Uncaught exceptions")
+    listed, raised, uncaught = exceptions_shown(relay, session_id, page, hold_answers)
 
     raised.click()
     until(page, lambda: len(answers) == 1)

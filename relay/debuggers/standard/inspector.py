@@ -92,24 +92,43 @@ class StandardInspector(Inspector):
         """A page of children; raises VariableNotFound for a reference that is not of this stop."""
         return await self._values.page(reference, start, count, kind)
 
+    async def variables_of_locals(
+        self,
+        frame: Frame,
+        scopes: Sequence[Mapping[str, Any]],
+        *,
+        start: int,
+        count: int,
+        summary: bool = False,
+        reveal: bool = False,
+    ) -> Page:
+        found, total = await self._locals_in(frame, scopes, start + count)
+        return Page(found[start : start + count], total)
+
+    async def _locals_in(
+        self, frame: Frame, scopes: Sequence[Mapping[str, Any]], most: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """`most` local variables at least, if there are so many; and how many there are.
+
+        Where a block has a scope of its own, or arguments have, what one scope hides is left out of those behind it.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        total = 0
+        for scope in scopes:
+            if scope["presentation_hint"] == "locals":
+                reference, count = int(scope["variables_reference"]), most + len(found)
+                page = await self.variables(frame, reference, start=0, count=count)
+                seen = {one["name"]: one for one in page.variables if one["name"] not in found}
+                found.update(seen)
+                total += page.total - len(page.variables) + len(seen)
+        return list(found.values()), total
+
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
     ) -> Page:
-        """The locals of a frame, their values cut to a share of `max_chars`.
-
-        Where a block has a scope of its own, those of the blocks around it follow.
-        """
+        """The locals of a frame, their values cut to a share of `max_chars`."""
         most = max_value or min(MAX_VALUE, max(40, max_chars // 4))
-        found: list[dict[str, Any]] = []
-        total = 0
-        for scope in await self.scopes(frame):
-            if scope["presentation_hint"] == "locals":
-                reference = int(scope["variables_reference"])
-                page = await self.variables(frame, reference, start=0, count=LOCALS)
-                hidden = {one["name"] for one in found}
-                seen = [one for one in page.variables if one["name"] not in hidden]
-                found += seen
-                total += page.total - len(page.variables) + len(seen)
+        found, total = await self._locals_in(frame, await self.scopes(frame), LOCALS)
         kept, left = [], max_chars
         for one in found:
             cut = _cut(one, most)

@@ -20,12 +20,8 @@ from relay.models.variables import (
 )
 from relay.operations.inspect.inspection import PAGE, frame_of, get_scopes, inspector_of
 from relay.operations.inspect.running import can_look, looks_elsewhere, running_locals
-from relay.session.inspector import Inspector, Page
+from relay.session.inspector import Page
 from relay.session.session import Session
-from relay.session.state.stop import Frame
-
-MOST_OF_SCOPE = 1000
-"""Variables of each scope, where a frame has several of local variables."""
 
 
 async def get_frame_scopes(session: Session, *, frame_id: int) -> ScopeList:
@@ -48,21 +44,14 @@ async def get_frame_variables(
     inspector = inspector_of(session, "get variables")
     frame = await frame_of(session, frame_id)
     scopes = await inspector.scopes(frame)
-    reference = scopes[0]["variables_reference"]
-    of_locals = [
-        one["variables_reference"] for one in scopes if one["presentation_hint"] == "locals"
-    ]
-    if len(of_locals) > 1:
-        page = await _joined(inspector, frame, of_locals, query)
-    else:
-        page = await inspector.variables(
-            frame,
-            reference,
-            start=query.offset,
-            count=query.limit,
-            summary=query.summary,
-            reveal=query.reveal,
-        )
+    page = await inspector.variables_of_locals(
+        frame,
+        scopes,
+        start=query.offset,
+        count=query.limit,
+        summary=query.summary,
+        reveal=query.reveal,
+    )
     found: list[VariableView] | list[VariableSummary]
     if query.summary:
         found = [VariableSummary.pick(v, **expandable(v)) for v in page.variables]
@@ -70,33 +59,13 @@ async def get_frame_variables(
         found = [shown(v) for v in page.variables]
     return FrameVariables(
         frame_id=frame_id,
-        variables_reference=reference,
+        variables_reference=scopes[0]["variables_reference"],
         variables=found,
         total=page.total,
         offset=query.offset,
         limit=query.limit,
         has_more=query.offset + len(found) < page.total,
     )
-
-
-async def _joined(
-    inspector: Inspector, frame: Frame, references: list[int], query: FrameVariablesQuery
-) -> Page:
-    """A page of several scopes, the innermost first: what one hides is left out of those behind it."""
-    found: dict[str, dict[str, Any]] = {}
-    for reference in references:
-        page = await inspector.variables(
-            frame,
-            reference,
-            start=0,
-            count=MOST_OF_SCOPE,
-            summary=query.summary,
-            reveal=query.reveal,
-        )
-        for one in page.variables:
-            found.setdefault(one["name"], one)
-    listed = list(found.values())
-    return Page(listed[query.offset : query.offset + query.limit], len(listed))
 
 
 async def get_scope_variables(

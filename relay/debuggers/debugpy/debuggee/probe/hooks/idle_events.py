@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         someone_steps_or_stops,
         tracing_state,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
@@ -82,6 +82,7 @@ class _ThisThread(threading.local):
 _idle = _IdleEvents()
 _this_thread = _ThisThread()
 _own_lines = CodeTable()  # whether the code has any
+_with_known_file: set[int] = set()  # ids of codes of which pydevd knows whose file they are in
 _passed_on: set[int] = set()  # ids of the code of callbacks that stand before pydevd's
 
 
@@ -283,6 +284,8 @@ def _on_start(code: Any, offset: int) -> Any:
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
     if is_quiet and _is_nothing_under_way(code) and _is_unnamed(code):
         return MONITORING.DISABLE if _idle.epoch is epoch else None
+    if id(code) not in _with_known_file:
+        attempt(_find_file_of, code, frame_at(1))
     answer = _idle.start(code, offset)
     _this_thread.is_known = True
     if answer is None and _is_start_idle(code):
@@ -290,6 +293,15 @@ def _on_start(code: Any, offset: int) -> Any:
     elif answer is MONITORING.DISABLE and _is_file_quiet(code):
         epoch.quiet_files.add(code.co_filename)
     return answer if _idle.epoch is epoch else None
+
+
+def _find_file_of(code: Any, frame: Any) -> None:
+    """Ahead of pydevd, which finds it out in a bare `except`. What a handler of a signal raises at the jump
+    back from there, Python 3.12 takes for raised in the `try` that it jumps behind: it was lost."""
+    files: Any = sys.modules["pydevd_file_utils"]
+    names = files.get_abs_path_real_path_and_base_from_file(code.co_filename)
+    debugger().get_file_type(frame, names)
+    _with_known_file.add(id(code))
 
 
 def _on_leave(code: Any, offset: int, value: Any) -> Any:

@@ -129,7 +129,7 @@ NEEDS = (
             _MONITORING: "update_monitor_events restart_events",
             "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping",
             _INFO: "pydev_step_cmd pydev_step_stop pydev_state",
-            _PYDB: "breakpoints has_plugin_line_breaks function_breakpoint_name_to_breakpoint"
+            _PYDB: "breakpoints get_file_type has_plugin_line_breaks function_breakpoint_name_to_breakpoint"
             " pydb_disposed",
             "pydevd_file_utils": "get_abs_path_real_path_and_base_from_file",
         },
@@ -319,12 +319,6 @@ NEEDS = (
         False,
         "files named as some of the standard library, such as queue.py, are not debugged",
         {_PYDB: "_internal_get_file_type PYDEV_FILE"},
-    ),
-    Need(
-        "files of changed code",
-        False,
-        "what a handler of a signal raises may be lost where a function begins that got code for a data breakpoint",
-        {_PYDB: "get_cache_file_type"},
     ),
     Need(
         "equal codes",

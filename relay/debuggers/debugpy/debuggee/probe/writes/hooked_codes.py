@@ -25,15 +25,11 @@ if TYPE_CHECKING:
         begun_line,
         operations_named,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        debugger,
-        is_debugger_file,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import can
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import FUNCTION
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import FUNCTION, give_code
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
         CAN_HAVE_HOOKS,
         HeldOwner,
@@ -129,7 +125,7 @@ class HookedCodes:
             if len(self.made) >= _MOST_HOOKED or time.perf_counter() - began > _SECONDS:
                 break
             made = self._made_of(function, code, met.get(code))
-            if made is not None and attempt(_give, function, made, default=False):
+            if made is not None and attempt(give_code, function, made, default=False):
                 self._functions.append(weakref.ref(function))
         # Another look is to be a tenth of what those calls cost.
         spent = time.perf_counter() - began
@@ -170,7 +166,7 @@ class HookedCodes:
         for function in functions:
             original = function and self._originals.get(function.__code__)
             if original is not None and not self._is_of_others(function.__code__):
-                attempt(_give, function, original)
+                attempt(give_code, function, original)
         self._functions = []
 
     def let_go(self, watch: DataWatch) -> None:
@@ -205,8 +201,6 @@ class HookedCodes:
         if made is not None:
             lines = watched_lines_of(made, self.watches) if looks else NO_LINES
             self._of[code], self._originals[made], self.made[made] = made, code, lines
-            if can("files of changed code"):
-                attempt(_as_known_as, code, made)
             if looks:
                 self.jumps[id(made)] = hook_jumps_in(made)
                 MONITORING.set_local_events(self.tool, made, MONITORING.events.JUMP)
@@ -291,19 +285,3 @@ def _other_tools() -> bool:
     """Whether somebody else may have events of single instructions, or of codes: the program."""
     names = [MONITORING.get_tool(tool) for tool in range(6) if tool != MONITORING.DEBUGGER_ID]
     return any(name is not None and not name.startswith(_OWN_TOOL) for name in names)
-
-
-def _as_known_as(code: Any, made: Any) -> None:
-    """Tell pydevd whose file the new code is in, if it knows that of the other one: while it finds that
-    out, what a handler of a signal raises is lost."""
-    files: Any = sys.modules["pydevd_file_utils"]
-    path = files.get_abs_path_real_path_and_base_from_file(code.co_filename)[0]
-    known = debugger().get_cache_file_type()
-    key = code.co_firstlineno, path, code
-    if key in known:
-        known[code.co_firstlineno, path, made] = known[key]
-
-
-def _give(function: Any, code: Any) -> bool:
-    function.__code__ = code
-    return True
