@@ -72,7 +72,11 @@ class ForeignCall(NamedTuple):
 
 
 class _StoppedThread:
-    """A thread that stands still for us. All that it had is put back as it is let go."""
+    """A thread that stands still for us. All that it had is put back as it is let go.
+
+    Where a signal of its own comes first it stands at the start of that signal's handler, and the
+    calls are made there, with the signals blocked that are blocked for the handler.
+    """
 
     def __init__(self, thread: int) -> None:
         self._id = thread

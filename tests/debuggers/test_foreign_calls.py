@@ -50,7 +50,11 @@ PROGRAM = """
     long is_clobber(long (*given)(long)) { return given == clobber; }
     long length_of(const char *text) { return strlen(text); }
     long alarms_seen(void) { return alarms; }
+    /* The call may be made where a handler begins, for which the signal is blocked. */
     long wait_for_alarms(long more) {
+        sigset_t alarm;
+        sigemptyset(&alarm), sigaddset(&alarm, SIGALRM);
+        sigprocmask(SIG_UNBLOCK, &alarm, NULL);
         for (long until = alarms + more; alarms < until;) pause();
         return alarms;
     }
@@ -117,14 +121,19 @@ def runs(executable: Path, what: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def caller(pid: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+@contextmanager
+def caller(pid: int) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
         [sys.executable, "-I", foreign_calls.__file__, str(pid)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def called(pid: int, *calls: list[object]) -> tuple[list[int], str]:
