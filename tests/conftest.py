@@ -48,10 +48,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if environments.suffices_once(item):
             item.add_marker("once")
-    if os.environ.get("RELAY_TEST_SLOW_RUNG") == "sample":
-        later = [item for item in items if environments.is_beyond_sample(item)]
-        config.hook.pytest_deselected(items=later)
-        items[:] = [item for item in items if item not in later]
+    if change := os.environ.get("RELAY_TEST_SAMPLE"):
+        now = environments.sample(items, change)
+        chosen = set(now)
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = now
 
 
 def pytest_configure() -> None:

@@ -3,11 +3,15 @@
 Knows the places and the parameters of such tests; conftest.py gives them the mark `once`. Refuses
 to know how an environment is made: tox.ini runs those with the mark in one environment, and those
 without it on each Python, so that every test runs in at least one (test_environments.py). Knows,
-too, which tests of the slow rung are enough for each change.
+too, which tests are a sample that is enough for each change.
 """
 
 from __future__ import annotations
 
+import math
+import sys
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -101,8 +105,21 @@ SLOW_RUNG_SAMPLE = (
 )
 """Below tests/: what is enough of the slow rung for each change. Plain tox runs all of it."""
 
+WHOLE_SESSIONS = (
+    *("cli/", "debuggers/", "e2e/", "failures/", "faults/", "mcp/", "oracle/", "perl/", "stdio/"),
+    *("docs/test_docs.py::test_commands_do", "test_diff", "test_faces", "test_run", "versions/"),
+)
+"""Below tests/: what launches programs, nine tenths of all time. Each change tries a sample of it."""
+
+SAMPLED = 4
+"""Of so many parameter sets of a test, the sample holds one."""
+
+OLDEST = (3, 11)
+"""The Python of the relay for which the sample holds what the sample of the others leaves."""
+
 _PLACES = tuple(f"{TESTS / place}" for place in PLACES)
 _ON_EACH_RUNG = tuple(f"{TESTS / place}" for place in ON_EACH_RUNG)
+_SLOW_RUNG_SAMPLE = tuple(f"{TESTS / place}" for place in SLOW_RUNG_SAMPLE)
 
 
 def suffices_once(item: pytest.Item) -> bool:
@@ -114,12 +131,42 @@ def suffices_once(item: pytest.Item) -> bool:
     return rung in STOCK_RUNGS and not path.startswith(_ON_EACH_RUNG)
 
 
-def is_beyond_sample(item: pytest.Item) -> bool:
-    """Whether the test is of the slow rung, and not in the sample of those."""
+def sample(items: Sequence[pytest.Item], change: str) -> list[pytest.Item]:
+    """What each change tries of these tests on this Python: another change tries others."""
+    places = tuple(f"{TESTS.name}/{place}" for place in WHOLE_SESSIONS)
+    drawn: set[str] = set()
+    sampled: dict[tuple[str, bool], list[str]] = {}
+    for item in items:
+        if not item.nodeid.startswith(places):
+            drawn.add(item.nodeid)
+        elif not _is_of_slow_rung(item) or str(item.path).startswith(_SLOW_RUNG_SAMPLE):
+            test = item.nodeid.partition("[")[0], suffices_once(item)
+            sampled.setdefault(test, []).append(item.nodeid)
+    for (_, is_once), names in sampled.items():
+        drawn |= draw(names, change) if is_once else dealt(names, change, sys.version_info[:2])
+    return [item for item in items if item.nodeid in drawn]
+
+
+def draw(names: Sequence[str], change: str, pythons: int = 1) -> set[str]:
+    """Of the parameter sets of one test as many as so many Pythons try: at least one."""
+    share = math.ceil(len(names) * pythons / SAMPLED)
+    return set(sorted(names, key=lambda name: _lot(change, name))[:share])
+
+
+def dealt(names: Sequence[str], change: str, python: tuple[int, int]) -> set[str]:
+    """What this Python gets of those that two draw: the oldest one gets what the newest does not."""
+    ordered = sorted(draw(names, change, 2))
+    first = _lot(change, ordered[0]) % 2
+    return set(ordered[first ^ (python == OLDEST) :: 2])
+
+
+def _lot(change: str, name: str) -> int:
+    return zlib.crc32(f"{change} {name}".encode())
+
+
+def _is_of_slow_rung(item: pytest.Item) -> bool:
     parameters = _parameters(item)
-    rung = parameters.get("rung", parameters.get("mode"))
-    sample = tuple(f"{TESTS / place}" for place in SLOW_RUNG_SAMPLE)
-    return rung == SLOW_RUNG and not str(item.path).startswith(sample)
+    return parameters.get("rung", parameters.get("mode")) == SLOW_RUNG
 
 
 def _parameters(item: pytest.Item) -> dict[str, object]:

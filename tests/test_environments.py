@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import math
 import os
 import re
 import subprocess
@@ -11,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.environments import ON_EACH_RUNG, PLACES, SLOW_RUNG_SAMPLE, TESTS
+from tests.environments import (
+    OLDEST,
+    ON_EACH_RUNG,
+    PLACES,
+    SAMPLED,
+    SLOW_RUNG_SAMPLE,
+    TESTS,
+    WHOLE_SESSIONS,
+    dealt,
+    draw,
+)
 
 ROOT = Path(__file__).parents[1]
 TOX = configparser.ConfigParser()
@@ -55,23 +66,20 @@ def test_only_the_middle_python_is_left_out_by_the_whole_check() -> None:
     assert set(left_out.split("|")) == {"py312", *beside.split(",")} <= set(environments())
 
 
-def test_only_the_check_of_each_change_takes_a_sample_of_the_slow_rung() -> None:
-    assert "export RELAY_TEST_SLOW_RUNG=sample\n" in (ROOT / ".ci" / "run").read_text()
-    assert "RELAY_TEST_SLOW_RUNG" in TOX["testenv"]["pass_env"]
-    whole, sample = collected(""), collected("sample")
-    left_out = whole - sample
-    assert left_out
-    assert all("[adapter" in test and "test_output.py" in test for test in left_out)
-    assert any("[adapter" in test for test in sample)
-    assert sample < whole
+def test_only_the_check_of_each_change_takes_a_sample() -> None:
+    assert "export RELAY_TEST_SAMPLE=" in (ROOT / ".ci" / "run").read_text()
+    assert "RELAY_TEST_SAMPLE" in TOX["testenv"]["pass_env"]
+    whole, drawn = collected(""), collected("a change")
+    assert drawn < whole
+    assert collected("a change") == drawn != collected("another")
 
 
-def collected(slow_rung: str) -> set[str]:
-    files = ["tests/e2e/test_first_session.py", "tests/e2e/test_output.py"]
+def collected(change: str) -> set[str]:
+    files = ["tests/e2e/test_first_session.py", "tests/e2e/test_output.py", "tests/test_layers.py"]
     listing = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files],
         cwd=ROOT,
-        env=os.environ | {"RELAY_TEST_SLOW_RUNG": slow_rung},
+        env=os.environ | {"RELAY_TEST_SAMPLE": change},
         capture_output=True,
         text=True,
         check=True,
@@ -79,7 +87,34 @@ def collected(slow_rung: str) -> set[str]:
     return {line for line in listing.splitlines() if "::" in line}
 
 
+NAMES = [f"test_one[{number}]" for number in range(9)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
+def test_every_test_is_in_each_sample_and_all_its_parameter_sets_in_some(count: int) -> None:
+    names = NAMES[:count]
+    changes = [f"change {number}" for number in range(50)]
+    once = [draw(names, change) for change in changes]
+    assert {len(drawn) for drawn in once} == {math.ceil(count / SAMPLED)}
+    assert set.union(*once) == set(names)
+
+    for python in (OLDEST, (3, 13)):
+        assert set.union(*(dealt(names, change, python) for change in changes)) == set(names)
+    for change in changes:
+        oldest, newest = dealt(names, change, OLDEST), dealt(names, change, (3, 13))
+        assert oldest.isdisjoint(newest)
+        assert len(oldest | newest) == math.ceil(count * 2 / SAMPLED)
+
+
 @pytest.mark.parametrize("place", [*PLACES, *ON_EACH_RUNG, *SLOW_RUNG_SAMPLE])
 def test_a_place_of_which_one_environment_runs_everything_holds_tests(place: str) -> None:
     path = TESTS / place
     assert path.is_file() or list(path.glob("test_*.py"))
+
+
+@pytest.mark.parametrize("place", WHOLE_SESSIONS)
+def test_a_place_of_which_a_sample_is_drawn_holds_tests(place: str) -> None:
+    file, _, test = place.partition("::")
+    found = list(TESTS.glob(f"{file}test_*.py" if file.endswith("/") else f"{file}*"))
+    assert found
+    assert all(test in path.read_text() for path in found)
