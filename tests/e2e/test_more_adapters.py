@@ -310,7 +310,9 @@ async def test_what_runs_in_a_terminal_has_standard_streams(
         assert {"attach", "stdin"} <= set(told["capabilities"]), told
         session = await api.session(adapter="lldb")
         await session.breakpoint(source.text, source.line("read"), condition="lines == 2")
-        told = await session.launch(str(tmp_path / "counts"), args=["Ada"], stdin_inputs=["one"])
+        told = await session.launch(
+            str(tmp_path / "counts"), args=["Ada"], stdin_inputs=["one"], wait=0
+        )
         assert told["status"] == "running"
         await session.post("/input", input="two\n")
         await session.get("/events", types="stopped", timeout=60)
