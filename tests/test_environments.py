@@ -69,6 +69,7 @@ def test_only_the_middle_python_is_left_out_by_the_whole_check() -> None:
 def test_only_the_check_of_each_change_takes_a_sample() -> None:
     assert "export RELAY_TEST_SAMPLE=" in (ROOT / ".ci" / "run").read_text()
     assert "RELAY_TEST_SAMPLE" in TOX["testenv"]["pass_env"]
+    assert TOX["testenv:fuzz"]["set_env"] == "RELAY_TEST_SAMPLE ="
     whole, drawn = collected(""), collected("a change")
     assert drawn < whole
     assert collected("a change") == drawn != collected("another")
