@@ -191,14 +191,8 @@ async def run_recorded(
                 rereads=rereads,
                 seed=seed,
             )
-            session.program_run.want_calls(wanted)
             progress.begin(side, session)
-            cursor = session.events.last_seq
-            body = LaunchRequest(
-                **side.target, cwd=side.cwd, env=dict(side.env), stop_on_exception=False
-            )
-            result = await launch(session, body=body)
-            await feed(session, b"", end=True)
+            pid, interpreter, cursor = await _begin(session, side, wanted)
             has_stopped = False
             with trio.move_on_after(math.inf if limit is None else limit):
                 has_stopped = await _through_stops(session, cursor)
@@ -207,20 +201,29 @@ async def run_recorded(
             progress.end()
             stdout, stderr = all_printed(session)
             said = (failure_words if session.exit_code else _of_success)(stdout, stderr)
-            moments = Moments(began, time.time())
             return Ran(
-                side,
-                stream,
-                session.exit_code,
-                session.redaction.text(said),
-                comparable_output(stdout + stderr, side.root, moments),
-                began,
-                result.pid,
-                python or result.python_path or settings.python_path,
-                has_stopped,
-                str((session.program_run.calls or {}).get("complaint") or ""),
-                await _unmet(session, wanted.focus, stream),
+                side=side,
+                stream=stream,
+                exit_code=session.exit_code,
+                last_words=session.redaction.text(said),
+                printed=comparable_output(stdout + stderr, side.root, Moments(began, time.time())),
+                began=began,
+                pid=pid,
+                python=python or interpreter or settings.python_path,
+                has_stopped=has_stopped,
+                complaint=str((session.program_run.calls or {}).get("complaint") or ""),
+                unmet=await _unmet(session, wanted.focus, stream),
             )
+
+
+async def _begin(session: Session, side: Side, wanted: WantedCalls) -> tuple[int, str | None, int]:
+    """Launch the program, without input: its process, its interpreter, and where its events begin."""
+    session.program_run.want_calls(wanted)
+    cursor = session.events.last_seq
+    body = LaunchRequest(**side.target, cwd=side.cwd, env=dict(side.env), stop_on_exception=False)
+    launched = await launch(session, body=body)
+    await feed(session, b"", end=True)
+    return launched.pid, launched.python_path, cursor
 
 
 async def _unmet(session: Session, focus: Sequence[str], stream: Path) -> str:
