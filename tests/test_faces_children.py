@@ -230,6 +230,57 @@ def test_of_a_program_that_was_killed_never_hit_is_said_of_stops_only(
         assert end[2] == f"killed before it said whether it came to: {work}"
 
 
+FATAL = """
+    import multiprocessing, os
+
+    class Fatal:
+        def __repr__(self):
+            return "here" if os.getpid() == PARENT else os._exit(7)
+
+    def work(number, value):
+        seen = number  # @seen
+
+    if __name__ == "__main__":
+        PARENT = os.getpid()
+        context = multiprocessing.get_context("fork")
+        for number, value in enumerate([Fatal(), None]):
+            process = context.Process(target=work, args=(number, value))
+            process.start()
+            process.join()
+            print("ended", process.exitcode)
+        work(2, Fatal())
+"""
+
+
+def test_a_child_that_ends_while_its_stop_is_looked_at_is_told_and_the_run_goes_on(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "fatal.py", FATAL)
+    place = f"fatal.py:{program.line('seen')}"
+    code, out, err = finish(start("--break", place, "--", "fatal.py"))
+    assert (code, out) == (0, b"ended 7\nended 0\n")
+    stops = [block for block in blocks(err) if block.startswith("stop ")]
+    assert ["number = 1" in stops[0], "number = 2" in stops[1]] == [True, True]
+    end = blocks(err)[-1]
+    assert end.startswith("end] exit code 0, 2 stops\n")
+    assert re.search(
+        rf"process \d+ \(fatal\.py\) .* while it was stopped at .*{place} in work", end
+    )
+
+
+@pytest.mark.parametrize("exits", ["number == 1 and os._exit(7)", "os._exit(7)"])
+def test_an_expression_that_ends_the_process_does_not_end_the_run(
+    start: Start, tmp_path: Path, exits: str
+) -> None:
+    program = Program.write(tmp_path / "fatal.py", FATAL.replace("Fatal()", "None"))
+    place = f"fatal.py:{program.line('seen')}"
+    code, out, err = finish(start("--break", place, "--eval", exits, "--", "fatal.py"))
+    first = 7 if exits.startswith("os") else 0
+    assert (code, out) == (first, f"ended {first}\nended 7\n".encode())
+    assert [f"number = {number}" in err for number in range(3)] == [True] * 3
+    assert blocks(err)[-1].startswith(f"end] exit code {first}, 3 stops\n")
+
+
 def test_relay_start_debugs_children_if_there_are_breakpoints(
     shell: Shell, parent: Program
 ) -> None:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("relay.session")
 
+LOST_SECONDS = 5.0
+"""How long it may take to be known that a process has gone, once its connection is over."""
+
 _UNKNOWN_END = "was killed, became another program, or closed the debugger's connection"
 
 
@@ -107,6 +110,9 @@ class Child(Debuggee):
                 return
 
     async def lost(self, command: str) -> RelayError:
+        if self.started:  # the session is not paused in it any more when the asker learns of it
+            with trio.move_on_after(LOST_SECONDS):
+                await self.gone.wait()
         return InvalidSessionState(
             f"Process {self.pid} ended during {command}",
             current_state=self.session.phase.value,
@@ -159,11 +165,15 @@ def announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | N
     """
     lost = None
     message = "The child process has ended."
+    program, is_wanted = child.group.program, child.group.program.dismissed.is_set()
+    ended = None
     if not child.said_terminated:
         ended = f"was ended by {signal}" if signal else _UNKNOWN_END
-        program, is_wanted = child.group.program, child.group.program.dismissed.is_set()
         if signal == "SIGKILL" and (program.said_terminated or is_wanted):
             ended = "was ended with the program"
+    elif stop is not None:
+        ended = "ended" if child.exit_code is None else f"exited with code {child.exit_code}"
+    if ended is not None:
         message = f"The child process {ended}{while_stopped(stop)}."
         if (signal or stop) and not is_wanted:
             name = child.group.process_of(child)["name"]

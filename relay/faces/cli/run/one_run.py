@@ -285,8 +285,8 @@ class OneRun:
                 if await self._ends_at(stop):
                     return
             except RelayError:
-                if not self._is_ending:  # else it was ended while it was asked
-                    raise
+                if session.stop is stop and not self._is_ending:
+                    raise  # else it was ended while it was asked, or the process that had stopped
 
     async def _ends_at(self, stop: Any) -> bool:
         """Show it, unless it was made for nothing but a question of ours. False: it goes on."""
@@ -310,7 +310,8 @@ class OneRun:
             await self._rein_in()
         if self._calls is not None:
             await self._calls.begin()
-        self._cursor = self._session.events.last_seq
+        if self._session.stop is stop:  # else what came after it is still to be seen
+            self._cursor = self._session.events.last_seq
         with suppress(InvalidSessionState):  # it was killed meanwhile
             await self._go_on()
         return False
@@ -356,9 +357,14 @@ class OneRun:
         self._stops += 1
         index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
         query = WatchesQuery(frame_id=index)
-        can_ask = session.stop is not None and bool(report.stack)
-        self._has_asked |= can_ask
-        watches = (await list_watches(session, query=query)).watches if can_ask else []
+        stop, watches = session.stop, []
+        if stop is not None and report.stack:
+            self._has_asked = True
+            try:
+                watches = (await list_watches(session, query=query)).watches
+            except RelayError:
+                if session.stop is stop:
+                    raise  # else an expression has ended the process
         await self._writer.stopped(self._stops, report, watches)
         if self._stops == 1 and report.stack:
             self._has_asked_why = True
