@@ -1084,6 +1084,37 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
     )
 
 
+def test_processes_whose_calls_are_not_compared_are_said(diff: Diff, tmp_path: Path) -> None:
+    Program.write(
+        tmp_path / "pool.py",
+        """
+        import multiprocessing, sys
+
+        def work(number):
+            return number * factor
+
+        def main():
+            process = multiprocessing.get_context("fork").Process(target=work, args=(2,))
+            process.start()
+            process.join()
+
+        if __name__ == "__main__":
+            factor = int(sys.argv[1])
+            main()
+        """,
+    )
+    unseen = (
+        "1 process ran without the debugger: a fork; only calls of the first process are compared"
+    )
+    done = diff("--", "pool.py", "2", ":::", "pool.py", "3")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"no call differs: 1 with equal arguments, of 1 and 1; {unseen}\n",
+    )
+    done = diff("--focus", "pool.py:work", "--", "pool.py", "2", ":::", "pool.py", "3")
+    assert (done.returncode, done.stdout.endswith(f"; {unseen}\n")) == (2, True)
+
+
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
 def test_what_arguments_become_is_read_without_a_change_of_locals_that_the_program_has(
     diff: Diff, tmp_path: Path, version: str

@@ -186,6 +186,32 @@ def test_failures_in_what_ran_without_the_debugger_are_not_known(
     )
 
 
+def test_of_a_hang_the_processes_that_were_not_looked_at_are_said(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "hangs.py",
+        """
+        import multiprocessing, time
+
+        def nap():
+            time.sleep(600)
+
+        if __name__ == "__main__":
+            process = multiprocessing.get_context("spawn").Process(target=nap)
+            process.start()
+            process.join()
+        """,
+    )
+    code, _, err = finish(start("--timeout", "3", "--", "hangs.py"))
+    assert code == 124
+    assert err.endswith("; what they wait for is not known: --children shows it\n")
+    code, _, err = finish(start("--timeout", "3", "--children", "--", "hangs.py"))
+    assert code == 124
+    assert "in nap: time.sleep(600)" in err
+    assert err.endswith("[end] ended by --timeout after 3 s, 0 stops\n")
+
+
 def test_commands_by_os_system_are_not_forgotten(start: Start, tmp_path: Path) -> None:
     program = Program.write(
         tmp_path / "app.py",

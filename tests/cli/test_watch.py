@@ -24,6 +24,7 @@ SHOP = """
 
     cart = Cart()
     prices = {"apple": 2}
+    rates = memoryview(bytearray(b"12"))
     breakpoint()
     cart.add(40)
     cart.discount(10)
@@ -48,6 +49,9 @@ def test_a_session_stops_when_a_value_changes(shell: Shell) -> None:
     noted = "what changes within the dict is no change of prices: watch its items, such as prices['apple']"
     assert shell("watch", "prices") == f"data_3  prices  {noted}\n"
     shell("watch", "-d", "data_3")
+    noted = "what changes within the memoryview is no change of rates"  # an array's items are in C
+    assert shell("watch", "rates") == f"data_4  rates  {noted}\n"
+    shell("watch", "-d", "data_4")
     stopped = shell("continue")
     assert "cart.total changed: shop.py:10 in discount\n40 -> 4.0, written at shop.py:9" in stopped
     assert shell.json("watch")["data_breakpoints"][0]["verified"] is True

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from relay.session.dap.breakpoint_events import UNSEEN_FUNCTION
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -85,6 +86,44 @@ async def stops(session: Session, at: dict[str, Any]) -> list[tuple[str, str]]:
         at = await session.resume()
     assert at["exit_code"] == 0
     return found
+
+
+MADE = """
+    import dataclasses
+
+    @dataclasses.dataclass
+    class Item:
+        price: int
+
+    text = "def made(number):\\n    return number + 1"
+    exec(compile(text, "<made>", "exec"))
+    apart = {}
+    exec(compile(text.replace("made", "elsewhere"), "<made>", "exec"), apart)
+
+    made(1)  # @first
+    apart["elsewhere"](2)
+    Item(3)
+    made(4)
+"""
+
+
+async def test_functions_that_are_made_at_run_time_stop_or_say_why_they_cannot(
+    api: Api, program: Write
+) -> None:
+    """In the program's own modules. pydevd leaves out `<string>`, where dataclasses are made."""
+    main = program(MADE)
+    session = await api.session()
+    names = ["made", "Item.__init__", "elsewhere"]
+    for name in names:
+        await session.post("/breakpoints", function=name)
+    at = await session.launch(main.text)
+    assert await stops(session, at) == [("function breakpoint", "made")] * 2
+    [made, item, elsewhere] = (await session.get("/breakpoints"))["breakpoints"]
+    assert (made["verified"], made["hit_count"]) == (True, 2)
+    assert (item["verified"], item["message"]) == (False, UNSEEN_FUNCTION)
+    assert elsewhere["verified"] is False
+    report = (await session.get("/report"))["report"]
+    assert "elsewhere (no function of this name in own code, if there is one, was called)" in report
 
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])

@@ -99,7 +99,7 @@ def _made_by_one(found: Comparison, both: Compared) -> str:
             # It has perhaps not come so far: a file is missing in a revision, say.
             lines.append(f"{ran.side.name} said: {clip(ran.last_words, 150)}")
     lines.append(f"no call of both differs: {_counts(found, both)}{_ends(both)}")
-    return "\n".join(lines) + _cut(both)
+    return "\n".join(lines) + _cut(both) + _unseen(*both.ran)
 
 
 def _place(call: EndedCall, run: RecordedRun) -> str:
@@ -244,11 +244,11 @@ def _nothing(found: Comparison, both: Compared) -> str:
     if not found.matched:
         return (
             "no call with equal arguments is in both runs: nothing can be compared"
-            f"{_others(found, both)}{_cut(both)}{ends}"
+            f"{_others(found, both)}{_cut(both)}{ends}{_unseen(*both.ran)}"
         )
     return (
         f"no call differs{_but_for(found, both)}: {_counts(found, both)}{_in_part(found)}"
-        f"{_others(found, both)}{_cut(both)}{ends}"
+        f"{_others(found, both)}{_cut(both)}{ends}{_unseen(*both.ran)}"
     )
 
 
@@ -293,7 +293,13 @@ def nothing_called(one: Ran) -> str:
     elif one.was_killed:
         killer = _exit_code(one.exit_code)
         return f"nothing to compare: {killer} ended {one.side.in_words} before a call was recorded{said}"
-    return f"nothing to compare: {what} (exit code {one.exit_code}){said}"
+    return f"nothing to compare: {what} (exit code {one.exit_code}){said}{_unseen(one)}"
+
+
+def _unseen(*ran: Ran) -> str:
+    """The processes whose calls nobody compares: those of the first run that had some."""
+    words = next((one.unseen for one in ran if one.unseen), None)
+    return f"; {words}; only calls of the first process are compared" if words else ""
 
 
 def _ends(both: Compared) -> str:

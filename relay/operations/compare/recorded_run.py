@@ -30,6 +30,7 @@ from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import source_roots
 from relay.operations.hangs.hang_report import hang_report
 from relay.operations.output.reading import all_printed
+from relay.operations.report.missed import unwatched
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import open_session
 from relay.operations.sessions.stop_wait import STOPS
@@ -94,6 +95,8 @@ class Ran:
     """Why the recording has broken off; empty if it has not."""
     unmet: str
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
+    unseen: str
+    """The other processes that ran Python, in words: what they called is not recorded."""
 
     @property
     def is_cut(self) -> bool:
@@ -213,6 +216,7 @@ async def run_recorded(
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
                 unmet=await _unmet(session, wanted.focus, stream),
+                unseen=unwatched(session, python_only=True) or "",
             )
 
 

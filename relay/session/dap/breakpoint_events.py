@@ -21,6 +21,10 @@ DEAF_FUNCTION = (
     "Before Python 3.12 the debugger has no event of calls of generators and coroutines: "
     "set a breakpoint on a line of the function"
 )
+UNSEEN_FUNCTION = (
+    "It is made at run time, without a file, as the __init__ of dataclasses and attrs: the debugger "
+    "does not stop there; trace it, or set a breakpoint where it is called"
+)
 
 _UNTRANSLATED = re.compile(r"\w+(\.\w+)+")
 """What js-debug says of a breakpoint that is not bound yet: the name of a sentence, which it has lost."""
@@ -65,10 +69,11 @@ def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> No
     """Note where functions lie: their breakpoints are verified from now on."""
     for name, place in places.items():
         for breakpoint in named(session, [name]):
-            if place.get("deaf"):
+            if place.get("deaf") or place.get("unseen"):
                 breakpoint.found(str(place["path"]), int(place["line"]))
                 verified = breakpoint.verified and not breakpoint.is_in_file
-                breakpoint.judged(verified, DEAF_FUNCTION)
+                why = DEAF_FUNCTION if place.get("deaf") else UNSEEN_FUNCTION
+                breakpoint.judged(verified, why)
                 continue
             found_function(session, breakpoint, str(place["path"]), int(place["line"]))
 

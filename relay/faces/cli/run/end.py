@@ -115,8 +115,10 @@ class RunEnd:
         if python is not None and (self.unanswered or self.has_calls) and failures is None:
             option = "--trace" if self.unanswered else "--calls"
             return f"{python}; {option} is of the first process only, --break stops in the others"
-        python = python if failures is not None else None
         ended_by_us = self.late is not None or self.interrupted is not None
+        if python is not None and ended_by_us and failures is None:
+            return f"{python}; what they wait for is not known: --children shows it"
+        python = python if failures is not None else None
         is_unexplained = failures is not None and self.exit_code and not (self.stops or ended_by_us)
         unseen = unwatched(self.session) if is_missed or is_unexplained else python
         if unseen is None or python is None:

@@ -65,7 +65,9 @@ async def _what_is_meant(session: Any, function: str | None) -> str:
     own = await own_functions(session, function)
     if not own:
         similar = await similar_function(session, function)
-        return _other_name(function) if similar is None else f"; did you mean {similar}?"
+        if similar is not None:
+            return f"; did you mean {similar}?"
+        return _other_name(function) if "." in function else f" in own code{_other_name(function)}"
     first, script = own[0], session.launched and session.launched.script
     place = f"{first.name} at {short_path(session, first.path)}:{first.line}"
     more = f" and {len(own) - 1} more of that name" if len(own) > 1 else ""

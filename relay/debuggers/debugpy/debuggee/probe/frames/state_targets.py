@@ -308,9 +308,12 @@ def note_within(target: StateTarget) -> str:
     """What a watch of a place that holds a container does not see; empty where it holds none."""
     value = read_target(target)
     cls = type(value)
-    if all(cls is not one for one in _CONTAINERS):  # a metaclass may have an `__eq__` of its own
+    is_known = any(cls is one for one in _CONTAINERS)  # a metaclass may have an `__eq__` of its own
+    if not is_known and lookup(mro_of(cls), "__setitem__") is None:
         return ""
     note = f"what changes within the {name_of(cls)} is no change of {target.text}"
+    if not is_known:
+        return note
     first = list(itertools.islice(range(len(value)) if cls is list else value, 1))
     is_named = first and (cls is list or any(cls is one for one in _DICTS))
     if not is_named or type(first[0]) not in (int, str) or len(repr(first[0])) > _LONGEST_KEY:

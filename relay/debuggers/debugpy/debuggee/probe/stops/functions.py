@@ -48,6 +48,7 @@ _MOST_DEFINED = 200
 _MOST_FILES = 10_000
 _DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
 _GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
+_UNSEEN = ("<string>", "<attrs")  # pydevd leaves out what is made there: it has no source
 _OF_FUNCTIONS = 0x1  # of a code's flags: not of the bodies of classes
 _WRAPPERS: tuple[Any, ...] = (staticmethod, classmethod)
 
@@ -130,7 +131,7 @@ def function_stops(frame: Any) -> dict[str, int]:
     for function in list(_functions.get(frame.f_code.co_name, ())):
         if not is_meant(function, frame):
             continue
-        if function.place is None:
+        if function.place is None or function.place["unseen"]:
             function.place = attempt(place_of_code, frame.f_code)
         number = breakpoint_holds(function, names_in_condition(function.condition), frame)
         if not number:
@@ -206,7 +207,20 @@ def is_defined_so(function: FunctionTarget, frame: Any) -> bool:
     path = qualified_name(frame).split(".")
     if any(function.parts == [*module, *path] for module in module_names(frame.f_globals)):
         return True
-    return ends_with(path, function.parts) and bool(is_user_code(frame))
+    if not ends_with(path, function.parts):
+        return False
+    return bool(is_user_code(frame)) or _is_made_in_own_module(frame)
+
+
+def _is_made_in_own_module(frame: Any) -> bool:
+    """Whether `exec` made this function in a module of the program's own, under no file's name."""
+    namespace = frame.f_globals
+    name = namespace.get("__name__")
+    if frame.f_code.co_filename[:1] != "<" or type(name) is not str:
+        return False
+    module = sys.modules.get(name)
+    is_its = type(module) is types.ModuleType and module.__dict__ is namespace
+    return is_its and is_own_namespace(namespace)
 
 
 def is_named_elsewhere(parts: list[str], frame: Any) -> bool:
@@ -361,8 +375,10 @@ def _look_into_modules(wanted: list[FunctionTarget]) -> None:
         for path, function in walk_namespace(namespace, _MOST_DEPTH):
             for one in wanted:
                 by_module = any(one.parts == [*module_name, *path] for module_name in names)
-                if by_module or (is_own and ends_with(path, one.parts)):
-                    one.place = one.place or place_of_code(function.__code__)
+                if not (by_module or (is_own and ends_with(path, one.parts))):
+                    continue
+                if one.place is None or one.place["unseen"]:
+                    one.place = place_of_code(function.__code__)
 
 
 def is_own_namespace(namespace: Any) -> bool:
@@ -409,6 +425,7 @@ def place_of_code(code: Any) -> dict[str, Any]:
         "path": str(sys.modules["pydevd_file_utils"].map_file_to_client(_own_path(code))[0]),
         "line": code.co_firstlineno,
         "deaf": _DEAF_TO_GENERATORS and bool(code.co_flags & _GENERATORS),
+        "unseen": code.co_filename.startswith(_UNSEEN),
     }
 
 
