@@ -333,6 +333,36 @@ async def test_debug_run_debugs_children_if_there_are_breakpoints(
             assert f"{place} in work" in again
 
 
+async def test_a_pause_says_that_it_is_of_the_program_itself(tmp_path: Path) -> None:
+    program = Program.write(
+        tmp_path / "busy.py",
+        """
+        import multiprocessing
+
+        def spin():
+            while True:
+                pass  # @spin
+
+        if __name__ == "__main__":
+            process = multiprocessing.get_context("fork").Process(target=spin)
+            process.start()
+            process.join()
+        """,
+    )
+    with trio.fail_after(SECONDS):
+        async with over_stdio(tmp_path) as client:
+            place = f"busy.py:{program.line('spin')}"
+            stopped = await client.call("debug_run", script="busy.py", breakpoints=[place])
+            found = re.search(r"thread (\d+), process", stopped)
+            assert found is not None, stopped
+            await client.call("debug_breakpoints", remove=[place])
+            await client.call("debug_continue", wait=0)
+            paused = await client.call("debug_continue", action="pause", wait=1)
+            assert paused.startswith("not stopped: no thread of the program itself has come to")
+            paused = await client.call("debug_continue", action="pause", thread=int(found[1]))
+            assert " in spin, thread " in paused
+
+
 async def test_debug_inspect_says_in_which_process_a_thread_is(parent: Program) -> None:
     place = worker_line(parent)
     with trio.fail_after(SECONDS):

@@ -329,7 +329,7 @@ def test_what_was_not_hit_is_told_from_what_is_not_there(start: Start, tmp_path:
     words = [word for name in names for word in ("--break", name)]
     code, _, err = finish(start(*words, "--", "app.py"))
     assert code == 0
-    unknown = "pock (no function of this name in own code, if there is one, was called)"
+    unknown = "pock (no Python function of this name in own code, if there is one, was called)"
     deaf = "if 1 > 2" if sys.version_info >= (3, 12) else DEAF_FUNCTION
     [end] = blocks(err)
     assert end.splitlines()[1:] == [

@@ -84,7 +84,7 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
         " writes to Till.opened are not seen, watch that too",
         "[end] exit code 0, 3 stops",
     ]
-    never = "never hit: Cart.empty (no function of this name, if there is one, was called)"
+    never = "never hit: Cart.empty (no Python function of this name, if there is one, was called)"
     assert f"{never}\n" in ran.stderr
     within = "items and attributes of a value are watched by their own names"
     assert f"never changed: till.opened ({within})\n" in ran.stderr

@@ -123,7 +123,10 @@ async def test_functions_that_are_made_at_run_time_stop_or_say_why_they_cannot(
     assert (item["verified"], item["message"]) == (False, UNSEEN_FUNCTION)
     assert elsewhere["verified"] is False
     report = (await session.get("/report"))["report"]
-    assert "elsewhere (no function of this name in own code, if there is one, was called)" in report
+    assert (
+        "elsewhere (no Python function of this name in own code, if there is one, was called)"
+        in report
+    )
 
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
@@ -298,6 +301,30 @@ async def test_a_bad_function_breakpoint_is_refused(
         await session.post("/breakpoints", **body)
     assert (refused.value.status, refused.value.code) == (400, code)
     assert (await session.get("/breakpoints"))["total"] == 0
+
+
+async def test_a_function_behind_a_cache_goes_by_the_name_that_the_cache_has(
+    api: Api, program: Write
+) -> None:
+    """What functools.lru_cache makes is no function, and says which one it calls."""
+    program("from kit.parts import join", name="kit/__init__.py")
+    parts = program(
+        """
+        import functools
+
+        @functools.lru_cache(maxsize=None)  # @join
+        def join(one):
+            return one
+        """,
+        name="kit/parts.py",
+    )
+    code = program("import kit\nkit.join(3)\nkit.join(3)\n")
+    session = await api.session()
+    await session.post("/breakpoints", function="kit.join")
+    at = await session.launch(code.text)
+    assert at["current_location"]["path"] == parts.text
+    assert at["current_location"]["line"] == parts.line("join")
+    assert (await session.resume())["status"] == "terminated"
 
 
 async def test_where_a_function_is_imported_or_inherited_it_goes_by_that_name(

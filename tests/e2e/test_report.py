@@ -165,7 +165,8 @@ async def test_the_end_names_what_a_function_that_no_source_has_may_mean(
     ended = await session.launch(shop.text, include=["report"])
     assert ended["status"] == "terminated"
     own, any_code = [
-        f"no function of this name{of}, if there is one, was called" for of in (" in own code", "")
+        f"no Python function of this name{of}, if there is one, was called"
+        for of in (" in own code", "")
     ]
     assert (await session.get("/report"))["report"].splitlines() == [
         "ended: exit code 0",

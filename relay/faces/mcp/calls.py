@@ -57,6 +57,10 @@ MOST_NOTES = 4
 
 RUNS_ON = "it runs on: debug_continue action=wait or pause; debug_inspect what=hang if it hangs"
 NOT_STOPPED = "not stopped: no thread has come to a line of Python; the first that does stops it"
+CHILDREN_NOT_STOPPED = (
+    "not stopped: no thread of the program itself has come to a line of Python; the first that does"
+    " stops it. Child processes are paused by a thread's number: thread=N"
+)
 
 FILTERS = {"uncaught": "uncaught", "raised": "raised", "never": None}
 
@@ -206,7 +210,10 @@ async def go_on(hub: Hub, asked: arguments.Continue) -> str:
     async with using(hub, asked.session) as session:
         notes = await _GO[asked.action](session, asked)
         if asked.action == "pause" and session.stop is None and notes:
-            return clip("\n".join([NOT_STOPPED, *notes]), asked.max_chars)
+            plan = session.journey.plan
+            has_children = plan is not None and plan.debug_subprocesses and asked.thread is None
+            head = CHILDREN_NOT_STOPPED if has_children else NOT_STOPPED
+            return clip("\n".join([head, *notes]), asked.max_chars)
         return await stop_text(session, asked.max_chars, notes)
 
 

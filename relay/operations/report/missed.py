@@ -165,7 +165,9 @@ def _missed(session: Session, breakpoint: Breakpoint) -> str:
         if breakpoint.message == UNKNOWN_FUNCTION:  # one becomes known with its first call
             other = _dotted_name(breakpoint)
             own = "" if "." in (breakpoint.function or "") else " in own code"
-            return f"{name} (no function of this name{own}, if there is one, was called{other})"
+            return (
+                f"{name} (no Python function of this name{own}, if there is one, was called{other})"
+            )
         why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
         return f"{name} ({why or 'not verified'})"
     if breakpoint.condition is not None:

@@ -80,7 +80,7 @@ def _other_name(function: str) -> str:
         return f"; one of a library goes as package.module.{function}"
     if function.rpartition(".")[2][:1].isupper():  # its module is there already: a class
         return f"; name a function, of a class as {function}.__init__"
-    return ""
+    return "; calls of what is written in C or Cython are not seen"
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

@@ -51,6 +51,7 @@ _GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
 _UNSEEN = ("<string>", "<attrs")  # pydevd leaves out what is made there: it has no source
 _OF_FUNCTIONS = 0x1  # of a code's flags: not of the bodies of classes
 _WRAPPERS: tuple[Any, ...] = (staticmethod, classmethod)
+_WRAPPERS_IN_C = (("functools", "_lru_cache_wrapper"), ("numpy", "_ArrayFunctionDispatcher"))
 
 
 class FunctionTarget:
@@ -415,6 +416,8 @@ def _unwrapped(value: Any) -> Any:
             if "__wrapped__" not in value.__dict__:
                 return value
             value = value.__dict__["__wrapped__"]
+        elif (module_of(kind), name_of(kind)) in _WRAPPERS_IN_C:
+            value = value.__dict__.get("__wrapped__")
         else:
             return None
     return None
