@@ -229,13 +229,14 @@ def test_commands_by_os_system_are_not_forgotten(start: Start, tmp_path: Path) -
     assert "what os.system ran" in blocks(err)[-1]
 
 
+@pytest.mark.parametrize("seconds", ["0", "1"])
 def test_of_a_program_that_was_killed_never_hit_is_said_of_stops_only(
-    start: Start, tmp_path: Path
+    start: Start, tmp_path: Path, seconds: str
 ) -> None:
     program = Program.write(
         tmp_path / "app.py",
         """
-        import os
+        import os, sys, time
 
         def work(number):
             return number  # @work
@@ -244,16 +245,51 @@ def test_of_a_program_that_was_killed_never_hit_is_said_of_stops_only(
             pass  # @absent
 
         work(1)
+        time.sleep(int(sys.argv[1]))
         os.kill(os.getpid(), 9)
         """,
     )
     work, absent = (f"app.py:{program.line(mark)}" for mark in ("work", "absent"))
-    code, _, err = finish(start("--capture", f"{work}:number", "--break", absent, "--", "app.py"))
+    words = ["--capture", f"{work}:number", "--break", absent, "--", "app.py", seconds]
+    code, _, err = finish(start(*words))
     assert code == 137
     end = blocks(err)[-1].splitlines()
     assert end[1] == f"never hit: {absent}"
-    if "number: 1 int" not in err:  # it did not come to say so
-        assert end[2] == f"killed before it said whether it came to: {work}"
+    it_said = "number: 1 int" in err
+    how = "perhaps before it said all of" if it_said else "before it said whether it came to"
+    assert end[-1] == f"killed{',' * it_said} {how}: {work}"
+
+
+def test_a_place_to_watch_from_is_no_stop_in_any_process(start: Start, tmp_path: Path) -> None:
+    program = Program.write(
+        tmp_path / "many.py",
+        """
+        import multiprocessing
+
+        def work(number, together):
+            together.wait()
+            total = number
+            total += 1  # @place
+            return total  # @after
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("fork")
+            together = context.Barrier(6)
+            processes = [context.Process(target=work, args=(n, together)) for n in range(6)]
+            for process in processes:
+                process.start()
+            for process in processes:
+                process.join()
+        """,
+    )
+    place, after = (f"many.py:{program.line(mark)}" for mark in ("place", "after"))
+    code, _, err = finish(start("--watch", f"{place}:total", "--", "many.py"))
+    assert code == 0
+    heads = [block.splitlines()[0] for block in blocks(err) if block.startswith("stop ")]
+    assert len(heads) == 2  # of one process: it changed, and ended with its frame
+    assert all(head.partition("] ")[2].startswith("total changed: ") for head in heads)
+    assert f"{after} in work" in heads[0]
+    assert "never hit" not in err
 
 
 FATAL = """

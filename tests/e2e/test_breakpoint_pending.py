@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,22 @@ async def test_a_missing_file_is_refused_unless_it_is_to_be_waited_for(
     with pytest.raises(Refused) as refused:
         await pending(session, tmp_path / "later.py", 3, condition="a b")
     assert refused.value.code == "BREAKPOINT_INVALID_CONDITION"
+
+
+async def test_code_in_an_archive_is_stopped_in_by_its_function(api: Api, tmp_path: Path) -> None:
+    archive = tmp_path / "app.pyz"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("inner.py", LATER)
+        file.writestr("__main__.py", "import inner\ninner.answer()\n")
+    (tmp_path / "inner.py").write_text(LATER)
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.breakpoint(str(archive / "inner.py"), 2)
+    suggestion = f"{archive} is a file: for code in an archive, name the function"
+    assert refused.value.details["suggestion"] == suggestion
+    await session.post("/breakpoints", function="answer")
+    stopped = await session.launch(str(archive))
+    assert (stopped["status"], stopped["current_location"]["function"]) == ("paused", "answer")
 
 
 async def test_it_verifies_itself_when_the_file_appears_and_stops_there(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import PurePath
 
 from relay.errors import (
     BreakpointFileNotFound,
@@ -221,9 +222,17 @@ async def _require_file(session: Session, path: str) -> None:
         return
     similar = await likely_files(session, path)
     hint = f"Did you mean {similar[0]}?" if similar else None
+    archive = _file_above(path)
+    if archive is not None:
+        similar, hint = [], f"{archive} is a file: for code in an archive, name the function"
     raise BreakpointFileNotFound(
         f"No such source file: {path}", file=path, similar=similar, suggestion=hint
     )
+
+
+def _file_above(path: str) -> str | None:
+    """A file in the place of one of its directories: an archive, if anything lies there."""
+    return next((one for one in map(str, PurePath(path).parents) if os.path.isfile(one)), None)
 
 
 def _past_the_end(analysis: SourceAnalysis, breakpoint: Breakpoint) -> str:

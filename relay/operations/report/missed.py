@@ -61,20 +61,21 @@ def may_come(message: str | None) -> bool:
 
 
 def not_known(session: Session) -> str | None:
-    """The breakpoints of which nobody knows whether they were hit, in words; None without any.
+    """The breakpoints of which nobody knows all hits, in words; None without any.
 
     What does not stop is counted in the process, which says so now and then: one that is killed
     takes the rest along.
     """
-    names = [
-        _missed(session, breakpoint)
-        for breakpoint in session.breakpoints
-        if breakpoint.enabled
-        and breakpoint.verified
-        and not breakpoint.hit_count
-        and _was_killed_silently(session, breakpoint)
-    ]
-    return f"killed before it said whether it came to: {'; '.join(names)}" if names else None
+    known: dict[bool, list[str]] = {False: [], True: []}  # by whether it was hit
+    for one in session.breakpoints:
+        if one.enabled and one.verified and _was_killed_silently(session, one):
+            known[bool(one.hit_count)].append(_missed(session, one))
+    said = []
+    if known[False]:
+        said.append(f"killed before it said whether it came to: {'; '.join(known[False])}")
+    if known[True]:
+        said.append(f"killed, perhaps before it said all of: {'; '.join(known[True])}")
+    return "; ".join(said) or None
 
 
 def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from relay.errors import RelayError
 from relay.faces.cli.run.options import quoted, spelled
 from relay.faces.cli.run.writers import RunWriter
-from relay.models.breakpoints import SetBreakpoints
+from relay.models.breakpoints import ChangeBreakpoint, SetBreakpoints
 from relay.models.data_breakpoints import SetDataBreakpoint
 from relay.operations.breakpoints import breakpoints, data_breakpoints
 from relay.operations.breakpoints.code_lines import require_code
@@ -57,8 +57,11 @@ class RunWatches:
             for expression in self._waiting.pop(number):
                 await self._set(expression, writer)
             if number in self._silent:
-                await breakpoints.remove_breakpoint(self._session, breakpoint_id=number)
-        return bool(here) and self._silent.issuperset(stop.hit_breakpoint_ids)
+                off = ChangeBreakpoint(enabled=False)
+                await breakpoints.change_breakpoint(self._session, breakpoint_id=number, body=off)
+        # Another process, or thread, may stand there already: its stop was made for this, too.
+        hit = stop.hit_breakpoint_ids
+        return stop.change is None and bool(hit) and self._silent.issuperset(hit)
 
     async def _set(self, expression: str, writer: RunWriter) -> None:
         try:
