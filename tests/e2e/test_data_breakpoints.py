@@ -192,6 +192,42 @@ async def changes(session: Session, most: int = 40) -> list[dict[str, Any]]:
     raise AssertionError(found)
 
 
+STARTS_THREADS = """
+    import threading
+
+    counts, seen = {"all": 0}, []
+
+    def count():
+        for _ in range(15000):
+            counts["all"] += 1
+
+    def main():
+        writer = threading.Thread(target=count)  # @start
+        writer.start()
+        while writer.is_alive():
+            one = threading.Thread(target=len, args=("",))
+            one.start()
+            one.join()
+        writer.join()
+        print(sorted(set(seen)) == list(range(1, 15001)))
+
+    main()
+"""
+
+
+async def test_no_change_is_missed_while_other_threads_start(
+    api: Api, program: Write, python: str
+) -> None:
+    """Three times: each start of a thread might lose what the writer did from then on."""
+    starts = program(STARTS_THREADS)
+    for _ in range(3):
+        session = await paused(api, starts, "start", python)
+        note = "__import__('__main__').seen.append(new)"
+        await session.post("/data-breakpoints", expression="counts['all']", condition=note)
+        assert await changes(session) == []
+        assert await session.printed() == "True\n"
+
+
 async def test_every_kind_of_state_stops_at_the_statement_that_wrote(
     api: Api, program: Write, python: str
 ) -> None:

@@ -220,10 +220,9 @@ def leave_dicts() -> None:
     """Compare at lines what was watched by its dict: something may come in between a write and its
     report from now on."""
     with data_state.lock:
-        for watch in list(data_state.watches.values()):
+        by_dict = [watch for watch in list(data_state.watches.values()) if watch.handle is not None]
+        for watch in by_dict:
             handle, watch.handle = watch.handle, None
-            if handle is None:
-                continue
             target = watch.target()
             if target is None and watch.pointer:
                 space = object_at(watch.pointer)
@@ -232,7 +231,7 @@ def leave_dicts() -> None:
             watch.how, watch.pointer = "lines", 0
             watch.last = watch.read()
             attempt(unwatch_dict, handle)
-        if data_state.listener is not None:
+        if by_dict and data_state.listener is not None:
             data_state.listener.watch(data_state.lines())
 
 
