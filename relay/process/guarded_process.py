@@ -200,16 +200,22 @@ class GuardedProcess:
         self._wake_waiters()
 
     async def _detach(self) -> None:
-        outputs = [pipe.fileno() for pipe in (self.stdout, self.stderr) if pipe and not pipe.closed]
-        self._send({"detach": len(outputs)})
-        with trio.move_on_after(END_SECONDS):
-            await self._until(lambda: self._detaching)
-        if not self._detaching:
-            await self._end()
-            self._finish()
-            raise RuntimeError(f"the guardian of {self.program} does not answer")
-        if outputs:
-            socket.send_fds(self._control, [b"\0"], outputs)
+        pipes = [pipe for pipe in (self.stdout, self.stderr) if pipe and not pipe.closed]
+        # Copies: a pipe is closed at the program's end, which may come before the guardian's answer.
+        outputs = [os.dup(pipe.fileno()) for pipe in pipes]
+        try:
+            self._send({"detach": len(outputs)})
+            with trio.move_on_after(END_SECONDS):
+                await self._until(lambda: self._detaching)
+            if not self._detaching:
+                await self._end()
+                self._finish()
+                raise RuntimeError(f"the guardian of {self.program} does not answer")
+            if outputs:
+                socket.send_fds(self._control, [b"\0"], outputs)
+        finally:
+            for output in outputs:
+                os.close(output)
         trio.lowlevel.spawn_system_task(_reap, self._guardian)
         self._finish()
         self.close()

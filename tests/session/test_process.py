@@ -375,6 +375,20 @@ async def test_a_family_that_was_detached_lives_on() -> None:
         pass
 
 
+async def test_a_program_that_ends_while_it_is_detached_was_detached() -> None:
+    # Its output is read to the end, and closed, before the guardian has answered.
+    async with await start("pass") as process:
+        await process.wait()
+        os.kill(process.guardian_pid, signal.SIGSTOP)
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(process.detach)
+                await trio.testing.wait_all_tasks_blocked()
+                process.stdout.close()
+                os.kill(process.guardian_pid, signal.SIGCONT)
+    assert gone_within(30, [process.guardian_pid])
+
+
 async def test_a_guardian_that_cannot_start_is_a_spawn_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
