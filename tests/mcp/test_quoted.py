@@ -86,3 +86,44 @@ async def test_no_line_of_an_answer_is_the_programs(tmp_path: Path) -> None:
 def test_every_end_of_a_line_counts(end: str) -> None:
     text = quoted(end.join(["one", "two", "", "three"]))
     assert text.splitlines() == ["one", " two", " ", " three"]
+
+
+NAMER = f"""
+    import asyncio, subprocess, sys, threading, types
+    named = "so\\n" + "\\n".join({LIES!r})
+    def stand():
+        pass  # @here
+    def renamed(function):
+        return types.FunctionType(function.__code__.replace(co_name=named), globals(), named)
+    async def waits():
+        await asyncio.Event().wait()
+    async def main():
+        task = asyncio.create_task(waits(), name=named)
+        await asyncio.sleep(0)
+        threading.Thread(target=threading.Event().wait, name=named, daemon=True).start()
+        names = {{"stand": renamed(stand), "later": renamed(waits)}}
+        exec(compile("def f():\\n  stand()\\n  return 1 / 0\\n", named, "exec"), names)
+        sleeper = [sys.executable, "-c", "import time; time.sleep(60) #" + named]
+        with subprocess.Popen(sleeper) as child:
+            try:
+                names["f"]()
+            finally:
+                child.kill()
+    asyncio.run(main())
+"""
+
+
+async def test_no_name_of_the_programs_begins_a_line(tmp_path: Path) -> None:
+    script = Program.write(tmp_path / "main.py", NAMER)
+    looks = ("stack", "threads", "tasks", "hang", "processes")
+    async with over_stdio(tmp_path) as client:
+        place = f"main.py:{script.line('here')}"
+        answers = [await client.call("debug_run", script="main.py", breakpoints=[place])]
+        answers += [await client.call("debug_inspect", what=w, max_chars=50_000) for w in looks]
+        answers.append(await client.call("debug_sessions"))
+        answers.append(await client.call("debug_trace", target="main.py:waits"))
+        answers.append(await client.call("debug_inspect", what="stack"))
+    for answer in answers:
+        assert "LIE" in answer, answer
+        for line in lines_of_the_relay(answer):
+            assert not line.startswith(LIES), answer

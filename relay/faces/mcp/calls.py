@@ -373,7 +373,7 @@ def _session_line(session: Session) -> str:
         f"at {place.path}:{place.line} in {place.function}" if place else "",
         f"exit code {shown.exit_code}" if shown.exit_code is not None else "",
     ]
-    return "  ".join(part for part in parts if part)
+    return quoted("  ".join(part for part in parts if part))
 
 
 async def end(hub: Hub, asked: arguments.End) -> str:

@@ -56,6 +56,7 @@ def _page(lines: Sequence[str], total: int, asked: Inspect, what: str) -> str:
         left = total - first - shown
         return f"… {left} more of {total} {what}: start={first + shown}" if left > 0 else ""
 
+    lines = [quoted(line) for line in lines]
     return listed(lines, asked.max_chars, more, complete=first + len(lines) >= total)
 
 
@@ -78,13 +79,13 @@ def _variable(found: VariableView) -> str:
     ref = f"  (ref={found.variables_reference})" if found.variables_reference else ""
     cut = found.truncated or len(found.value) > VALUE_CHARS
     value = clip(found.value, VALUE_CHARS) if cut else found.value
-    return f"{_name(found.name)}: {found.type}{length if cut else ''} = {quoted(value)}{ref}"
+    return f"{_name(found.name)}: {found.type}{length if cut else ''} = {value}{ref}"
 
 
 def _name(text: str) -> str:
     """Of a variable or an item; one that is what an object says of itself is indented as values are."""
     plain = text.isidentifier() or text[:1] in _LITERALS
-    return quoted(text if plain else f" {text}")
+    return text if plain else f" {text}"
 
 
 _LITERALS = tuple("'\"(-0123456789")
@@ -145,7 +146,7 @@ def _source_lines(found: SourceText, asked: Inspect) -> str:
     here = found.current_line
     width = len(str(found.end))
     lines = [
-        f"{'>' if line.line == here else ' '}{line.line:{width}} {line.text}"
+        quoted(f"{'>' if line.line == here else ' '}{line.line:{width}} {line.text}")
         for line in found.lines
     ]
     if not lines:
@@ -201,7 +202,7 @@ def _thread(found: ThreadView, has_several: bool) -> str:
         f"of process {process.pid} ({process.name})" if process else "",
         "(current)" if found.is_current else "",
     ]
-    return quoted("  ".join(part for part in parts if part))
+    return "  ".join(part for part in parts if part)
 
 
 async def _tasks(session: Session, asked: Inspect) -> str:

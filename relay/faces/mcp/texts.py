@@ -28,7 +28,8 @@ def listed(
     whole = "\n".join(lines)
     if complete and len(whole) <= max_chars:
         return whole
-    room = max_chars - len(more(len(lines))) - 8
+    longest = max(len(more(shown)) for shown in (0, len(lines) - 1))
+    room = max_chars - longest - 8  # for the digits of both
     shown: list[str] = []
     for line in lines:
         if shown and len(line) + 1 > room:

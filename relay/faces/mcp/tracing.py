@@ -16,6 +16,7 @@ from relay.operations.execution.calls import calls, get_calls
 from relay.operations.execution.trace import get_trace, trace
 from relay.operations.history.history import history
 from relay.operations.history.history_text import history_text
+from relay.operations.report.report_text import one_line
 from relay.operations.report.short_paths import short_path
 
 PLACE_SHARE = 3
@@ -138,6 +139,6 @@ def _answer(text: str, more: str, otherwise: str, place: str, max_chars: int) ->
 def _present_place(session: Session, found: ExecutionResult) -> str:
     place = found.current_location
     path = short_path(session, place.path) if place else None
-    where = f" at {path}:{place.line} in {place.function}" if place else ""
+    where = f" at {one_line(f'{path}:{place.line} in {place.function}')}" if place else ""
     code = f", exit code {found.exit_code}" if found.exit_code is not None else ""
     return f"now {found.status.value}{where}{code}"

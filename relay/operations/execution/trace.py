@@ -381,5 +381,5 @@ def _other_stop(session: Session) -> str:
     stop = session.stop
     if stop is None or session.phase is not Phase.PAUSED:
         return "another stop came first"
-    where = "" if stop.top is None else f" at {stop.top.path}:{stop.top.line}"
+    where = "" if stop.top is None else f" at {one_line(f'{stop.top.path}:{stop.top.line}')}"
     return f"the program stopped first ({stop.reason}{where})"

@@ -150,10 +150,11 @@ def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
     lines = []
     for frame in shown[: most.frames]:
         source = f": {cut(one_line(frame.source), MOST_SOURCE)}" if frame.source else ""
-        lines.append(f"    {one_line(frame.path)}:{frame.line} in {frame.function}{source}")
+        place = one_line(f"{frame.path}:{frame.line} in {frame.function}")
+        lines.append(f"    {place}{source}")
         locals_ = frame.locals or [] if frame.own and most.locals else []
         lines += [
-            f"        {local.name} = {cut(one_line(local.value), MOST_VALUE)}"
+            f"        {one_line(local.name)} = {cut(one_line(local.value), MOST_VALUE)}"
             for local in locals_[: most.locals]
         ]
         if len(locals_) > most.locals:
