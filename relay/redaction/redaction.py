@@ -11,6 +11,9 @@ from typing import Any
 from relay.redaction.output_mask import OutputMask
 from relay.redaction.rules import MASK, scrub, scrub_words, secret_names, without_credentials
 
+_NAMING = ("evaluateName", "name", "expression")
+"""Keys of what says whose the `value` beside it is."""
+
 
 class Redaction:
     """Names that are secret, and whether credentials are masked wherever they stand."""
@@ -48,7 +51,7 @@ class Redaction:
             return [self.data(item) for item in value]
         if not isinstance(value, dict):
             return value
-        named = str(value.get("evaluateName") or value.get("name") or "")
+        named = next((str(value[key]) for key in _NAMING if value.get(key)), "")
         return {
             key: MASK
             if item not in (None, "") and self.is_secret((key == "value" and named) or key)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.asker import Asker
 from relay.operations.output.timeline import TimelinePlace, read
+from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.event_log import EventLog
 from relay.session.request_log import RequestLog
 
@@ -34,7 +37,7 @@ def test_pages_have_all_that_is_kept_and_say_what_is_not(
             requests.note(Asker("http", "", f"verb{number}"))
         else:
             events.append(what, {})
-    redaction = SimpleNamespace(text=lambda text: text)
+    redaction = REVEALING
     session: Any = SimpleNamespace(events=events, requests=requests, redaction=redaction)
     found: list[str] = []
     place, has_more, dropped = TimelinePlace(0, 0), True, 0
@@ -48,3 +51,48 @@ def test_pages_have_all_that_is_kept_and_say_what_is_not(
     assert len(found) == len(set(found)) == len(events) + len(requests)
     assert set(found) == kept
     assert dropped == events.dropped + requests.dropped == len(happened) - len(found)
+
+
+SECRET = "open-sesame"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"script": "a.py", "args": ["--password", SECRET, f"--api-key={SECRET}"]},
+        {"launch": {"args": ["--verbose", "--password", SECRET], "env": {"DB_PASSWORD": SECRET}}},
+        {"name": "password", "value": repr(SECRET)},
+        {"expression": "self.password", "value": repr(SECRET)},
+        {"expression": f'connect(password="{SECRET}")'},
+        {"input": f"password={SECRET}\n"},
+    ],
+)
+def test_no_argument_shows_a_secret_also_where_it_was_cut(given: dict[str, Any]) -> None:
+    whole = json.dumps(given)
+    for kept in range(1, len(whole) + 1):
+        assert "sesame" not in shown(whole[:kept]), whole[:kept]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("", ""),
+        ("no JSON, ", "no JSON, "),
+        ('{"a": "\\ud800"}', '{"a": "\\ud800"}'),
+        ('{"a": ' + "[" * 1900, '{"a": ' + "[" * 494),
+        ('{"a": "' + '\\"' * 900, '{"a": "' + '\\"' * 246 + "\\"),
+    ],
+)
+def test_any_argument_can_be_shown(given: str, expected: str) -> None:
+    assert shown(given) == expected
+
+
+def shown(arguments: str) -> str:
+    requests = RequestLog()
+    requests.note(Asker("http", "", "verb", arguments))
+    redaction = Redaction(("*password", "api_key"), credentials=True)
+    session: Any = SimpleNamespace(events=EventLog(), requests=requests, redaction=redaction)
+    [(_, entry)] = read(session, TimelinePlace(0, 0), 1).entries
+    text: str = entry.body["arguments"]
+    assert text.encode().decode() == text
+    return text

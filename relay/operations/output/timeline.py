@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import trio
 
 from relay.errors import InvalidParameter
 from relay.models.timeline import Author, TimelineEntry, TimelinePage, TimelineQuery
+from relay.redaction.redaction import Redaction
 from relay.session.event_log import LONGEST_CURSOR, Event, EventLog, EventSlice
 from relay.session.request_log import REFUSAL, REQUEST
 from relay.session.session import Session
 
 LONGEST_ARGUMENTS = 500
 
+LONGEST_ESCAPE = 6
+MOST_TRIES = 20
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PLACE = re.compile(r"e([0-9]{1,15})r([0-9]{1,15})", re.ASCII)
 
 
@@ -140,11 +147,41 @@ def _asked(session: Session, entry: Event) -> TimelineEntry:
 
 def _shown(session: Session, said: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if "arguments" in said:
-        yield "arguments", session.redaction.text(said["arguments"])[:LONGEST_ARGUMENTS]
+        yield "arguments", _masked(session.redaction, said["arguments"])[:LONGEST_ARGUMENTS]
     else:
         yield "request", f"r{said['request']}"
         yield "code", said["code"]
         yield "message", session.redaction.text(said["message"])
+
+
+def _masked(redaction: Redaction, arguments: str) -> str:
+    """Masked as what they become: a command line word by word, a value by the name that it goes to."""
+    for end in _ends(arguments):
+        with suppress(ValueError, RecursionError):
+            given = json.loads(arguments[:end] + _closers(arguments[:end]))
+            if isinstance(given, dict):
+                shown = json.dumps(redaction.data(given), ensure_ascii=False)
+                return shown.encode(errors="backslashreplace").decode()
+    return redaction.text(arguments)
+
+
+def _ends(text: str) -> list[int]:
+    """Where to try to end a text whose rest was cut off: before a torn escape, and before a torn field."""
+    commas = [match.start() for match in re.finditer(",", text)]
+    return [*range(len(text), len(text) - LONGEST_ESCAPE, -1), *commas[: -MOST_TRIES - 1 : -1]]
+
+
+def _closers(text: str) -> str:
+    """What ends all strings, lists and objects that the beginning of a JSON text has begun."""
+    outside = _STRING.sub("", text)
+    is_within = '"' in outside
+    begun: list[str] = []
+    for char in outside.partition('"')[0]:
+        if char in "[{":
+            begun.append("]" if char == "[" else "}")
+        elif char in "]}" and begun:
+            begun.pop()
+    return ('"' if is_within else "") + "".join(reversed(begun))
 
 
 async def news(session: Session, after: TimelinePlace, timeout: float) -> bool:
