@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +68,39 @@ async def test_a_call_that_raised_returned_nothing(api: Api, program: Write, pyt
             assert (returned["function"], returned["value"]) == ("nothing", "None")
         else:
             assert returned is None or returned["function"] != "boom"
+
+
+LONG = """
+    class Kept:
+        text = None
+
+    def long():
+        Kept.text = "\\u00e9" * 5000
+        pass  # @here
+        Kept.text = "n" * 5000
+        return "r" * 5000
+
+    value = long()
+    print(value)
+"""
+
+
+@pytest.mark.parametrize("include", [[], ["location", "locals", "source", "stack"]])
+@pytest.mark.parametrize("max_chars", [1000, 2000, 20_000])
+async def test_long_values_keep_the_answer_in_its_bound(
+    api: Api, program: Write, max_chars: int, include: list[str]
+) -> None:
+    main = program(LONG)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("here"))
+    await session.launch(main.text)
+    await session.post("/data-breakpoints", expression="Kept.text")
+    asked: dict[str, Any] = {"wait": 30, "max_chars": max_chars, "include": include}
+    changed = await session.post("/continue", **asked)
+    assert changed["change"]["old"].startswith("'\u00e9\u00e9")
+    assert changed["change"]["new"].startswith("'nnn")
+    returned = await session.post("/step-out", **asked)
+    assert returned["return_value"]["truncated"] is True
+    assert returned["return_value"]["value"].startswith("'rrr")
+    for answer in (changed, returned):
+        assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":"))) <= max_chars

@@ -26,7 +26,7 @@ from relay.models.execution import (
     Waiting,
 )
 from relay.operations.inspect.inspection import reported_threads
-from relay.operations.inspect.snapshot import included_parts
+from relay.operations.inspect.snapshot import included_parts, values_within
 from relay.operations.report.blocked import (
     PATIENCE,
     until_stop_or_blocked,
@@ -330,6 +330,7 @@ async def present_as(
         **failure_fields(stop),
         **{"message": stop_message(session), **more},
     )
+    result = values_within(result, body.max_chars, for_parts=bool(body.include))
     if not body.include:
         return result
     parts = await included_parts(session, body, cursor, len(result.model_dump_json()))

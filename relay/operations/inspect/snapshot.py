@@ -9,12 +9,13 @@ import json
 import linecache
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from relay.errors import RelayError
 from relay.models.execution import (
+    ExecutionResult,
     FrameLine,
     LocalVariable,
     SourceLine,
@@ -41,6 +42,12 @@ SKELETON = 240
 LONGEST_ESCAPE = len(r"\u0000")
 TRACEBACK_SHARE = 0.3
 STACK_FRAMES = 50
+
+
+LEAST_VALUE = 40
+"""Characters of a value of the answer itself, however small the bound is."""
+
+Result = TypeVar("Result", bound=ExecutionResult)
 
 
 class Budget:
@@ -98,6 +105,44 @@ def _shortened(text: str, room: int, tail: bool) -> str:
     if not kept:
         return "…"
     return "…" + text[-kept:] if tail else text[:kept] + "…"
+
+
+def values_within(result: Result, max_chars: int, *, for_parts: bool) -> Result:
+    """The answer with what a call returned, a write changed and a test explains in the room for it.
+
+    for_parts: half of that room is theirs. A record's text has a bound of its own, beside this one.
+    """
+    returned, change = result.return_value, result.change
+    values = [result.explanation, returned.value if returned is not None else None]
+    values += [change.old, change.new] if change is not None else []
+    long = [value for value in values if value is not None and _size(value) > LEAST_VALUE]
+    taken = sum(map(_size, [*long, getattr(result, "text", None) or ""]))
+    room = max_chars - ENVELOPE - (len(result.model_dump_json()) - taken)
+    cut = _cut_to(room // 2 if for_parts else room, long)
+    kept: dict[str, Any] = {}
+    if returned is not None and returned.value in cut:
+        shown = {"value": cut[returned.value], "truncated": True}
+        kept["return_value"] = returned.model_copy(update=shown)
+    if change is not None:
+        sides = {"old": change.old, "new": change.new}
+        shown = {side: cut[value] for side, value in sides.items() if value in cut}
+        kept["change"] = change.model_copy(update=shown)
+    if result.explanation in cut:
+        kept["explanation"] = cut[result.explanation]
+    return result.model_copy(update=kept) if cut else result
+
+
+def _cut_to(room: int, values: Sequence[str]) -> dict[str, str]:
+    """Those of the values that have to be cut to be in the room together, and how they are then."""
+    if sum(map(_size, values)) <= room:
+        return {}
+    budget = Budget(max(room, LEAST_VALUE * len(values)))
+    by_size = sorted(values, key=_size)
+    shown = [
+        budget.text("", value, share=1 / (len(values) - index))
+        for index, value in enumerate(by_size)
+    ]
+    return {value: short for value, short in zip(by_size, shown, strict=True) if value != short}
 
 
 async def included_parts(
