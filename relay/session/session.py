@@ -420,6 +420,6 @@ def _way_out(phase: Phase, wanted: Sequence[Phase]) -> Action:
         return Action.WAIT_FOR_START
     if Phase.PAUSED in wanted:
         return Action.PAUSE
-    if phase is Phase.PAUSED:
+    if phase is Phase.PAUSED and Phase.RUNNING in wanted:
         return Action.CONTINUE
     return Action.CREATE_SESSION

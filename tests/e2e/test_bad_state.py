@@ -293,6 +293,16 @@ async def assert_wrong_states_are_refused(session: Session, status: str) -> None
         assert await state_of(session) == before, where
 
 
+async def test_who_launches_a_paused_session_is_not_sent_to_resume_it(
+    api: Api, program: Write
+) -> None:
+    session = await STATES["paused"](api, program)
+    for verb, request in (("launch", {"script": "main.py"}), ("attach", {"pid": os.getpid()})):
+        where = f"/sessions/{session.id}/{verb}"
+        error = await refused(api, "INVALID_SESSION_STATE", "POST", where, json=request)
+        assert error.details["suggestion"].startswith("Create a new session"), where
+
+
 HELD_UP = """
     import os
 
