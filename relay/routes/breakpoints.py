@@ -135,7 +135,14 @@ class BreakpointRoutes:
         DataBreakpointView,
         "breakpoints.data_breakpoints.set_data_breakpoint",
         status=201,
-        errors=(InvalidRequest, EvaluateError, FrameNotFound, NotSupported, *ASKS),
+        errors=(
+            InvalidRequest,
+            EvaluateError,
+            BreakpointInvalidCondition,
+            FrameNotFound,
+            NotSupported,
+            *ASKS,
+        ),
     )
     data_breakpoints = route(
         "GET",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
+from tests.e2e.refusals import refused
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -834,3 +835,14 @@ async def test_keys_that_a_dict_takes_for_one_are_one(
         told = await session.post("/history", expression=expression)
         writes = [(w["old"], w["new"], w["location"]["line"]) for w in told["writes"]]
         assert (writes[::-1][1:], told["complete"]) == (lines, True)
+
+
+async def test_a_condition_that_does_not_parse_is_told_as_such(api: Api, program: Write) -> None:
+    kinds = program(KINDS)
+    session = await paused(api, kinds, "start", sys.executable)
+    asked = {"expression": "cart.total", "condition": "new >"}
+    where = f"/sessions/{session.id}/data-breakpoints"
+    error = await refused(api, "BREAKPOINT_INVALID_CONDITION", "POST", where, json=asked)
+    assert error.details["field"] == "condition"
+    assert error.details["value"] == "new >"
+    assert (await session.get("/data-breakpoints"))["data_breakpoints"] == []

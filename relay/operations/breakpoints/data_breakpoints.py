@@ -14,6 +14,7 @@ from relay.models.data_breakpoints import (
     DeletedDataBreakpoint,
     SetDataBreakpoint,
 )
+from relay.operations.breakpoints.placing import check_condition
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.session.session import Session
 from relay.session.state.data_breakpoints import DataBreakpoint
@@ -25,6 +26,8 @@ async def set_data_breakpoint(session: Session, *, body: SetDataBreakpoint) -> D
     The stop has reason `data_breakpoint`, and `change` says old, new, and what wrote. A write that
     leaves an equal value is no change. It ends with the object that it watches, and with the run.
     """
+    if body.condition is not None:
+        await check_condition(session, body.condition, "data breakpoint")
     stop = session.require_stop("set a data breakpoint")
     frame = await frame_of(session, body.frame_id)
     inspector = inspector_of(session, "set a data breakpoint")

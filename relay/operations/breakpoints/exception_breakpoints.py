@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from relay.errors import BreakpointInvalidCondition, RelayError
+from relay.errors import RelayError
 from relay.models.exceptions import (
     ExceptionBreakpointsView,
     ExceptionFilter,
     SetExceptionBreakpoints,
 )
+from relay.operations.breakpoints.placing import check_condition
 from relay.session.dap.breakpoint_sync import send_exception_filters, send_or_undo
 from relay.session.debugger import Ability
 from relay.session.session import Session
@@ -52,18 +53,9 @@ async def get_exception_breakpoints(session: Session) -> ExceptionBreakpointsVie
 
 
 async def _check_condition(session: Session, condition: str | None) -> None:
-    if condition is None:
-        return
-    session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
-    fault = await session.debugger.check_expression(condition, session.config.python_path)
-    if fault is not None:
-        raise BreakpointInvalidCondition(
-            f"The condition of the exception breakpoint is not valid: {fault.message}",
-            field="condition",
-            value=condition[:200],
-            error=fault.message,
-            offset=fault.offset or None,
-        )
+    if condition is not None:
+        session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
+        await check_condition(session, condition, "exception breakpoint")
 
 
 async def _view(session: Session) -> ExceptionBreakpointsView:

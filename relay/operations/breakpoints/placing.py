@@ -283,6 +283,19 @@ async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
             raise _bad_text(breakpoint, "log_message", text, fault.message, fault.offset)
 
 
+async def check_condition(session: Session, condition: str, of: str) -> None:
+    """Raise BreakpointInvalidCondition for what does not parse; `of`: what kind of breakpoint it is of."""
+    fault = await session.debugger.check_expression(condition, session.config.python_path)
+    if fault is not None:
+        raise BreakpointInvalidCondition(
+            f"The condition of the {of} is not valid: {fault.message}",
+            field="condition",
+            value=condition[:200],
+            error=fault.message,
+            offset=fault.offset or None,
+        )
+
+
 def _bad_text(
     breakpoint: Breakpoint, field: str, value: str, message: str, offset: int = 0
 ) -> BreakpointInvalidCondition:
