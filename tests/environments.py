@@ -114,6 +114,9 @@ WHOLE_SESSIONS = (
 SAMPLED = 4
 """Of so many parameter sets of a test, the sample holds one."""
 
+LEFT_OUT = 3
+"""Of so many tests without parameters, which one Python suffices for, the sample leaves one out."""
+
 OLDEST = (3, 11)
 """The Python of the relay for which the sample holds what the sample of the others leaves."""
 
@@ -142,15 +145,23 @@ def sample(items: Sequence[pytest.Item], change: str) -> list[pytest.Item]:
         elif not _is_of_slow_rung(item) or str(item.path).startswith(_SLOW_RUNG_SAMPLE):
             test = item.nodeid.partition("[")[0], suffices_once(item)
             sampled.setdefault(test, []).append(item.nodeid)
-    for (_, is_once), names in sampled.items():
-        drawn |= draw(names, change) if is_once else dealt(names, change, sys.version_info[:2])
+    for (test, is_once), names in sampled.items():
+        if not is_once:
+            drawn |= dealt(names, change, sys.version_info[:2])
+        elif names != [test] or is_drawn(test, change):
+            drawn |= draw(names, change)
     return [item for item in items if item.nodeid in drawn]
 
 
 def draw(names: Sequence[str], change: str, pythons: int = 1) -> set[str]:
-    """Of the parameter sets of one test as many as so many Pythons try: at least one."""
+    """Of the parameter sets of one test as many as so many Pythons try: one at least."""
     share = math.ceil(len(names) * pythons / SAMPLED)
     return set(sorted(names, key=lambda name: _lot(change, name))[:share])
+
+
+def is_drawn(test: str, change: str) -> bool:
+    """Whether a test without parameters, which one Python suffices for, is in the sample."""
+    return _lot(change, test) % LEFT_OUT != 0
 
 
 def dealt(names: Sequence[str], change: str, python: tuple[int, int]) -> set[str]:

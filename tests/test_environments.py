@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.environments import (
+    LEFT_OUT,
     OLDEST,
     ON_EACH_RUNG,
     PLACES,
@@ -22,6 +23,7 @@ from tests.environments import (
     WHOLE_SESSIONS,
     dealt,
     draw,
+    is_drawn,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -92,7 +94,7 @@ NAMES = [f"test_one[{number}]" for number in range(9)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
-def test_every_test_is_in_each_sample_and_all_its_parameter_sets_in_some(count: int) -> None:
+def test_a_test_with_parameters_is_in_each_sample_and_all_its_sets_in_some(count: int) -> None:
     names = NAMES[:count]
     changes = [f"change {number}" for number in range(50)]
     once = [draw(names, change) for change in changes]
@@ -105,6 +107,12 @@ def test_every_test_is_in_each_sample_and_all_its_parameter_sets_in_some(count: 
         oldest, newest = dealt(names, change, OLDEST), dealt(names, change, (3, 13))
         assert oldest.isdisjoint(newest)
         assert len(oldest | newest) == math.ceil(count * 2 / SAMPLED)
+
+
+def test_of_tests_without_parameters_a_sample_leaves_some_out_and_others_the_next_time() -> None:
+    changes = [f"change {number}" for number in range(300)]
+    share = sum(is_drawn("test_one", change) for change in changes) / len(changes)
+    assert abs(share - (1 - 1 / LEFT_OUT)) < 0.1
 
 
 @pytest.mark.parametrize("place", [*PLACES, *ON_EACH_RUNG, *SLOW_RUNG_SAMPLE])

@@ -284,7 +284,12 @@ async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
 
 
 async def check_condition(session: Session, condition: str, of: str) -> None:
-    """Raise BreakpointInvalidCondition for what does not parse; `of`: what kind of breakpoint it is of."""
+    """Raise BreakpointInvalidCondition for what does not parse; `of`: what kind of breakpoint it is of.
+
+    A debugger that cannot tell without a program takes everything.
+    """
+    if Ability.CHECKS_SOURCE not in session.debugger.abilities:
+        return
     fault = await session.debugger.check_expression(condition, session.config.python_path)
     if fault is not None:
         raise BreakpointInvalidCondition(
