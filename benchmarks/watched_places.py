@@ -1,7 +1,8 @@
 """What a data breakpoint that never fires costs loops that write places of the same name.
 
 Each loop takes the processor time of its thread, once plainly and once under `relay run --watch`, in
-turns. `one.x` is a slot, which no dict watcher can report; `items[0]` an item of a list.
+turns. `one.x` is a slot, which no dict watcher can report; `items[0]` an item of a list, `table['w']` one
+of a dict.
 """
 
 from __future__ import annotations
@@ -53,13 +54,28 @@ def writes_items(into):
         into[0] = number
 
 
+def writes_keys(into):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        into["k"] = number
+
+
+def appends(to):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        to.append(number)
+
+
+def reads(from_):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        from_["k"]
+
+
 def seconds(loop, given):
     started = time.thread_time()
     loop(given)
     return time.thread_time() - started
 
 
-def main(one, other, items):
+def main(one, other, items, table):
     found = {{}}  {MARK}
     found = {{
         "a method that sets x of another object": seconds(calls, other.put),
@@ -68,11 +84,14 @@ def main(one, other, items):
         "a loop of writes to x of another object": seconds(writes, other),
         "a loop of writes to items of another list": seconds(writes_items, [0]),
         "a method that sets y": seconds(calls, other.put_rest),
+        "a loop of writes to items of another dict": seconds(writes_keys, {{}}),
+        "a loop of appends to another list": seconds(appends, []),
+        "a loop of reads of an item": seconds(reads, {{"k": 1}}),
     }}
     print(json.dumps(found))
 
 
-main(Point(), Point(), [1, 2])
+main(Point(), Point(), [1, 2], {{"w": 1}})
 """
 
 
@@ -82,7 +101,12 @@ def watched(python: str, rounds: int) -> dict[str, dict[str, float]]:
     Raises BenchmarkError.
     """
     line = next(n for n, text in enumerate(PROGRAM.splitlines(), 1) if MARK in text)
-    ways: dict[str, list[dict[str, float]]] = {"": [], "one.x": [], "items[0]": []}
+    ways: dict[str, list[dict[str, float]]] = {
+        "": [],
+        "one.x": [],
+        "items[0]": [],
+        "table['w']": [],
+    }
     with tempfile.TemporaryDirectory(prefix="relay-watched-") as scratch:
         program = Path(scratch) / "program.py"
         program.write_text(PROGRAM)

@@ -507,3 +507,122 @@ def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
     assert outputs[1:] == outputs[:1] * 3
     for inner in codes_of(made):
         assert deepest(inner) <= inner.co_stacksize
+
+
+class Beginnings:
+    """What codes call as they begin, to go on in others: with checks, if there are any."""
+
+    def __init__(self, writes: set[int], check: Callable[[], Any] | None) -> None:
+        self.writes, self.check = writes, check
+        self.others: dict[int, Any] = {}
+        self.begun: list[Place] = []
+
+    def begin(self) -> None:
+        frame = sys._getframe(1)
+        code = frame.f_code
+        self.begun.append((code.co_name, code.co_firstlineno, frame.f_lineno or 0))
+        other = self.others.get(id(code))
+        if other is not None:
+            assert probe.is_yet_to_begin(frame)
+            assert probe.go_on_in(frame, other, probe.landing_in(other))
+            assert frame.f_code is other
+
+    def __reduce__(self) -> Any:
+        return int, ()
+
+    def code_that_calls(self, code: types.CodeType) -> Any:
+        inner = [
+            self.code_that_calls(one) if isinstance(one, types.CodeType) else one
+            for one in code.co_consts
+        ]
+        code = code.replace(co_consts=tuple(inner))
+        made = probe.with_beginning(code, self.begin)
+        if self.check is not None:
+            lines = frozenset(line for _, _, line in code.co_lines() if line)
+            checks = probe.LineChecks(self.check, lines, frozenset(self.writes))
+            self.others[id(made)] = probe.with_traps(code, (), int, checks)
+        return made
+
+
+def test_a_code_calls_as_it_begins_and_does_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    plain, lines = Seen(), Seen()
+    calls = Beginnings(set(), None)
+    outputs = []
+
+    def run(code: Any, tracing: Any) -> None:
+        with tracing:
+            exec(code, {"__name__": "program"})
+        outputs.append(capsys.readouterr().out)
+
+    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
+    made = calls.code_that_calls(code)
+    run(code, traced(plain.trace))
+    run(made, contextlib.nullcontext())
+    begun = list(calls.begun)
+    run(made, traced(lines.trace))
+    assert lines.places == plain.places
+    assert calls.begun == begun * 2
+    assert {name for name, *_ in begun} == {one.co_name for one in codes_of(code)}
+    assert outputs[1:] == outputs[:1] * 2
+    for before, after in zip(codes_of(code), codes_of(made), strict=True):
+        kept, first = probe.facts_of(after)[0], list(dis.get_instructions(before))
+        assert [(one.opname, one.arg, one.positions) for one in kept] == [
+            (one.opname, one.arg, one.positions) for one in first
+        ]
+        assert deepest(after) <= after.co_stacksize
+
+
+@pytest.mark.parametrize("share", [0.7, 0.3])
+def test_a_code_that_begins_goes_on_in_one_with_checks(
+    capsys: pytest.CaptureFixture[str], share: float
+) -> None:
+    lot = random.Random(share)
+    writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < share}
+    plain, checked, lines, lines_of_checked = Written(writes), Written(writes), Seen(), Seen()
+    begins = Beginnings(writes, checked.check)
+    outputs = []
+
+    def run(code: Any, tracing: Any) -> None:
+        with tracing:
+            exec(code, {"__name__": "program"})
+        outputs.append(capsys.readouterr().out)
+
+    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
+    made = begins.code_that_calls(code)
+    run(code, traced(plain.trace))
+    run(made, contextlib.nullcontext())
+    run(code, traced(lines.trace))
+    run(made, traced(lines_of_checked.trace))
+    assert len(plain.places) > 1000
+    assert checked.places[: len(plain.places)] == plain.places
+    assert lines_of_checked.places == lines.places
+    assert outputs[1:] == outputs[:1] * 3
+
+
+def test_what_a_handler_of_a_signal_raises_is_raised_where_a_code_begins() -> None:
+    class Struck(Exception):
+        pass
+
+    def strike() -> None:
+        raise Struck
+
+    def begins() -> None:
+        raise AssertionError
+
+    begins.__code__ = probe.with_beginning(begins.__code__, strike)
+    with pytest.raises(Struck) as raised:
+        begins()
+    last = raised.traceback[-1]
+    assert last.frame.code.raw is begins.__code__
+    assert last.lineno + 1 == begins.__code__.co_firstlineno
+
+
+def test_a_code_begins_where_there_is_no_stack_for_the_call() -> None:
+    def recurse(number: int) -> Any:
+        return recurse(number - 1) if number else "done"
+
+    def fails() -> None:
+        raise RecursionError
+
+    recurse.__code__ = probe.with_beginning(recurse.__code__, fails)
+    assert recurse(50) == "done"

@@ -444,8 +444,6 @@ async def stops(
 async def test_stops_are_those_of_each_line(
     api: Api, program: Write, kind: str, version: str
 ) -> None:
-    if kind in ("item of a list", "item of a dict") and version == "3.11":
-        pytest.skip("Items have no checks there")
     text = WRITERS
     for before, after in CHANGED_TEXTS.get(kind, {}).items():
         assert before in text
@@ -779,3 +777,113 @@ async def test_a_step_into_a_watched_write_enters_nothing(
     assert (stop["change"]["old"], stop["change"]["new"]) == ("0", "1")
     assert (await session.resume(wait=30))["status"] == "terminated"
     assert (await session.printed()).splitlines()[1] == "['profiled', 'put']"
+
+
+LOOPS = """
+    import sys
+    import weakref
+
+    def is_traced(into):
+        into["k"] = 1
+        return sys._getframe().f_trace is not None
+
+    def stores(into):
+        for number in range(500):
+            into["k"] = number
+        return is_traced(into)
+
+    def calls(into):
+        add = into.setdefault("list", []).append
+        for number in range(500): add(number)
+        return is_traced(into)
+
+    def reads(into):
+        total = 0
+        for number in range(500): total += into["k"]
+        return is_traced(into)
+
+    def yields(into):
+        for number in range(500):
+            yield number
+            into["k"] = number
+
+    def made(value):
+        def put(into): into["k"] = value
+        return put
+
+    def run():
+        for number in range(500): made(number)(other)
+        return [stores(other), calls(other), reads(other), len([*yields(other)]), is_traced(other)]
+
+    def put(into, value):
+        if is_protected:
+            kept.append(weakref.ref(put.__code__))
+        into["k"] = value  # @writes
+        return sys._getframe().f_code is put.__code__  # @behind
+
+    kept, is_protected = [], False
+    one, other = {"k": 0}, {}
+    one["k"] = 0
+    numbers = [0, 1]
+    print("start")  # @start
+    print(run())
+    print(put(one, 1), run())
+    made(2)(one)
+    print(run(), put(one, 3))
+    is_protected = True
+    put(one, 4)
+    print(put(one, 5), len(kept))
+"""
+
+
+@pytest.mark.parametrize("beside", [[], ["numbers[1]"]], ids=["one", "several"])
+async def test_loops_that_write_other_items_are_not_traced(
+    api: Api, program: Write, beside: list[str]
+) -> None:
+    """They begin after the data breakpoint was set: nothing that stands below writes any more."""
+    loops = program(LOOPS)
+    session = await at_start(api, loops, "3.11")
+    for expression in ("one['k']", *beside):
+        await session.post("/data-breakpoints", expression=expression)
+    for old in range(5):
+        stop = await session.resume(wait=30)
+        change = stop["change"]
+        assert (change["old"], change["new"]) == (str(old), str(old + 1))
+        assert not change.get("inexact")
+        if old != 1:
+            assert change["location"]["line"] == loops.line("writes"), change
+            assert stop["current_location"]["line"] == loops.line("behind")
+    assert (await session.resume(wait=30))["status"] == "terminated"
+    free = "[False, False, False, 500, False]"
+    assert (await session.printed()).splitlines() == [
+        "start",
+        free,
+        f"True {free}",
+        f"{free} True",
+        "True 2",
+    ]
+
+
+async def test_a_step_into_a_function_that_gets_its_checks_enters_nothing_else(
+    api: Api, program: Write
+) -> None:
+    stepped = program("""
+        def put(into, value):
+            into["k"] = value  # @writes
+            return into
+
+        one, other = {"k": 0}, {}
+        print("start")  # @start
+        put(other, 1)  # @calls
+        put(one, 1)
+    """)
+    session = await at_start(api, stepped, "3.11")
+    await session.post("/data-breakpoints", expression="one['k']")
+    for mark in ("calls", "writes"):
+        stop = await session.post("/step-into", wait=30)
+        at = stop["current_location"]
+        assert (at["path"], at["line"]) == (stepped.text, stepped.line(mark)), stop
+    stop = await session.resume(wait=30)
+    assert (stop["change"]["old"], stop["change"]["new"]) == ("0", "1")
+    assert stop["change"]["location"]["line"] == stepped.line("writes")
+    assert (await session.resume(wait=30))["status"] == "terminated"

@@ -97,6 +97,7 @@ PARTS = (
     "traps/instructions",
     "traps/line_checks",
     "traps/assembly",
+    "traps/beginnings",
     "traps/coming",
     "traps/placing",
     "traps/checking",

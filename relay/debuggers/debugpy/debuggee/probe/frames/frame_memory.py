@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
 
 _WORD_SIZE = 8
 _INNER_AT = 3 * _WORD_SIZE
@@ -28,6 +29,13 @@ _TOP_AT = 8 * _WORD_SIZE
 address above them, while it calls something."""
 _VALUES_AT = (10 if sys.version_info >= (3, 14) else 9) * _WORD_SIZE
 """In an interpreter's frame: its variables, then its stack."""
+_BEFORE_AT, _PLACE_AT, _ENTRY_AT = 6 * _WORD_SIZE, 7 * _WORD_SIZE, 68
+"""In an interpreter's frame, on 3.11: the frame that has called it, the instruction that has begun last, and
+whether it was called by code in C."""
+_RECURSION_LIMIT_AT = 36
+"""In the state of a thread, on 3.11: the limit of its recursion."""
+_TRACING_AT = 44
+"""There: in how many trace functions, of the debugger or others, it is."""
 _REFERENCE_MARKS = 3 if sys.version_info >= (3, 14) else 0
 """Bits of a word in an interpreter's frame that are no part of an address: who counts the reference."""
 _NUMBER_MARK = 3
@@ -94,6 +102,46 @@ def owners_of_inline_values(space: dict[Any, Any]) -> list[Any]:
     return [one for one in gc.get_objects() if id(one) + size_of(type(one)) == values]
 
 
+def function_of(frame: Any) -> Any:
+    """The function that a frame runs, on 3.11."""
+    import ctypes
+
+    return _object_at(ctypes, _word_at(ctypes, id(frame) + _INNER_AT))
+
+
+def go_on_in(frame: Any, code: Any, offset: int) -> bool:
+    """Have a frame that calls this thread's go on in another code, at this offset. False where it cannot.
+
+    For Python 3.11, where a function in Python that is called by such a one leaves it nothing but the
+    frame to go on by. The codes have the same variables, and the frame is to have stack enough.
+    """
+    import ctypes
+
+    callee: Any = frame_at()
+    while callee.f_back is not frame:
+        callee = callee.f_back
+    inner, called = (_word_at(ctypes, id(one) + _INNER_AT) for one in (frame, callee))
+    place = inner + _PLACE_AT
+    before = frame.f_code
+    if (
+        not _is_frame_of(ctypes, inner, before)
+        or _word_at(ctypes, place) != _text_of_code(before) + frame.f_lasti
+        or _word_at(ctypes, called + _BEFORE_AT) != inner
+        or ctypes.c_bool.from_address(called + _ENTRY_AT).value
+    ):
+        return False
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))
+    ctypes.c_void_p.from_address(inner + _CODE_AT).value = id(code)
+    ctypes.c_void_p.from_address(place).value = _text_of_code(code) + offset - 2
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(before))
+    return True
+
+
+def _text_of_code(code: Any) -> int:
+    """The address of its instructions."""
+    return id(code) + types.CodeType.__basicsize__
+
+
 def can_read_cells() -> bool:
     """Whether `cell_of` knows: before 3.11 a frame has its variables elsewhere."""
     return can_read_stack() and sys.version_info >= (3, 11)
@@ -141,6 +189,19 @@ def _content_of(value: Any) -> Any:
         return value.cell_contents
     except ValueError:  # it is empty
         return None
+
+
+def is_in_trace_function() -> bool:
+    """Whether this thread calls a trace function, a profiler or an audit hook, on 3.11: what that calls
+    is not traced."""
+    import ctypes
+
+    get_state = ctypes.pythonapi.PyThreadState_Get
+    get_state.restype = ctypes.c_void_p
+    state = get_state()
+    limit = ctypes.c_int.from_address(state + _RECURSION_LIMIT_AT).value
+    is_known = limit == sys.getrecursionlimit()
+    return is_known and ctypes.c_int.from_address(state + _TRACING_AT).value > 0
 
 
 def referent_of(proxy: Any) -> Any:

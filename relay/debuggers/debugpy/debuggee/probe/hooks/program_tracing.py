@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         tracing_state,
         wanted_trace_function,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.coming import is_at_work
 
 _ORIGINAL = "_debug_relay_original"
 _own_tracing: Any = _thread._local()  # `both`: what this thread has, if the program traces in it
@@ -132,8 +133,8 @@ class _Both:
         self.theirs = theirs
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        if is_debugger_file(frame.f_code.co_filename):
-            return None  # called by the functions above, or at a stop
+        if is_debugger_file(frame.f_code.co_filename) or is_at_work():
+            return None  # called by the functions above, at a stop, or where a check is placed
         ours = _function_of_debugger()
         inner = None if ours is None else ours(frame, event, arg)
         local = self.theirs(frame, event, arg)

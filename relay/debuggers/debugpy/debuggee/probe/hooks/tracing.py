@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         note_own_stop,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
+    from relay.debuggers.debugpy.debuggee.probe.traps.coming import is_at_work
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         begin_placing,
         begin_traps,
@@ -268,6 +269,8 @@ def trace_call(frame: Any, event: str, arg: Any) -> Any:
 
 
 def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
+    if is_at_work():
+        return None  # it is no code of the program that calls
     known, py_db = (_quiet_files, _quiet_codes), debugger()
     attempt(meet_code, frame)
     if not is_thread_traced(py_db):
@@ -385,6 +388,9 @@ def _trace_all_threads(py_db: Any) -> None:
 def is_program_thread(ident: int) -> bool:
     """Whether the thread is the program's own, and none of the debugger's."""
     thread, py_db = debugger_threading()._active.get(ident), debugger()
+    if thread is None:
+        starting = list(getattr(debugger_threading(), "_limbo", ()))
+        thread = next((one for one in starting if one._ident == ident), None)
     if any(getattr(thread, mark, False) for mark in _MARKS):
         return False
     if py_db is None:

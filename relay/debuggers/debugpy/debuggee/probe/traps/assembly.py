@@ -58,6 +58,7 @@ _LEAST_STACK = 8  # of a code with checks: what the handler of one that leaves h
 _inserted = CodeTable()
 _checked_behind = CodeTable()
 _unwound = CodeTable()
+_landings = CodeTable()
 
 
 def with_traps(
@@ -91,19 +92,41 @@ def with_traps(
     placed = [every for one in instructions for every in (*one.inserted, one)]
     placed += [every for one in traps.values() for every in one.escape]
     placed += unwinding.instructions
+    landing = _landing_before(following[0]) if checks else []
+    placed += landing
     settle(placed)
     made = code.replace(
         co_code=b"".join(one.assembled() for one in placed),
         co_consts=(*code.co_consts, *numbers.constants),
         co_names=(*code.co_names, *numbers.names),
-        co_stacksize=max(code.co_stacksize + _TRAP_STACK, _LEAST_STACK if checks else 0),
+        co_stacksize=stack_with_checks(code) if checks else code.co_stacksize + _TRAP_STACK,
         co_linetable=place_table(placed, code.co_firstlineno),
         co_exceptiontable=handler_bytes(table, placed),
     )
     _note_inserted(made, traps)
     if checks:
         _note_checks(made, traps, unwinding)
+        _unwound[made] = range((unwinding.instructions or landing)[0].here, len(made.co_code))
+        _landings[made] = landing[0].here
     return made
+
+
+def stack_with_checks(code: Any) -> int:
+    """How many values such a code has on the stack at most."""
+    return int(max(code.co_stacksize + _TRAP_STACK, _LEAST_STACK))
+
+
+def landing_in(code: Any) -> int | None:
+    """Where a frame goes on in this code, which has checks, behind a call ahead of all its lines."""
+    found: int | None = _landings.get(code)
+    return found
+
+
+def _landing_before(first: Instruction) -> list[Instruction]:
+    """What takes away what that call has left, and leads to where the code begins."""
+    back = Instruction("JUMP_BACKWARD_NO_INTERRUPT")
+    back.target = first_inserted(first)
+    return [Instruction("POP_TOP"), back]
 
 
 def _trap_before(
@@ -158,7 +181,7 @@ def inserted_in(code: Any) -> dict[int, int]:
 
 
 def unwinding_in(code: Any) -> range:
-    """The offsets of what is called in this code where an exception leaves the frame."""
+    """The offsets of what is called in this code where an exception leaves the frame, and behind it."""
     found: range = _unwound.get(code, range(0))
     return found
 
@@ -244,8 +267,8 @@ class _Trap:
             new("POP_EXCEPT"),
             back,
         ]
-        self.reads = [read for look in looks for read in look.reads]
-        self.reads = [*self.reads[1:], *self.reads[:1]] if left else self.reads  # as they lie
+        as_they_lie = [*looks[len(left) :], *looks[: len(left)]]
+        self.reads = [read for look in as_they_lie for read in look.reads]
 
     def way_in(self, is_reported: bool, behind: Any) -> Instruction:
         """Where to come from another instruction: whether the line is reported then, and which one
@@ -286,12 +309,18 @@ def _note_inserted(made: Any, traps: dict[Instruction, _Trap]) -> None:
 
 def note_inserted(made: Any, inserted: Iterable[tuple[Instruction, Iterable[Instruction]]]) -> None:
     """What was put into a code that is made, each with the instruction that it stands before."""
-    _inserted[made] = {
+    at_places = {
         at: before.here
         for before, those in inserted
         for one in those
         for at in range(one.here, one.here + one.size, UNIT_BYTES)
     }
+    note_inserted_at(made, at_places)
+
+
+def note_inserted_at(made: Any, places: dict[int, int]) -> None:
+    """The same by offsets: each with that of what it stands before."""
+    _inserted[made] = places
 
 
 def _note_checks(made: Any, traps: dict[Instruction, _Trap], unwinding: UnwindingChecks) -> None:
@@ -299,6 +328,3 @@ def _note_checks(made: Any, traps: dict[Instruction, _Trap], unwinding: Unwindin
     _checked_behind[made] = {
         at: line for one, line in checks for at in range(one.here, one.here + one.size, UNIT_BYTES)
     }
-    if unwinding.instructions:
-        first, last = unwinding.instructions[0], unwinding.instructions[-1]
-        _unwound[made] = range(first.here, last.here + last.size)

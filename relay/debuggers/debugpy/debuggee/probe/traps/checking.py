@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import function_of, go_on_in
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import landing_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import is_yet_to_begin
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
+        code_with_checks_found,
         every_frame,
         give_code,
         trapped_code,
@@ -86,9 +90,30 @@ def take_checks_away() -> None:
         place_checks(CodeTable(), _listed_code())
 
 
-def hear_new_code(heard: Callable[[], Any] | None) -> None:
-    """Whom to call before code may come that nobody has looked at; None: nobody any more."""
-    traps_state.heard = heard
+def hear_new_code(
+    heard: Callable[[], Any] | None, begins: Callable[[Any, Any], Any] | None = None
+) -> None:
+    """Whom to call before code may come that nobody has looked at; None: nobody any more. begins: and
+    where a frame begins, which is to be given its checks: with what is known of its code."""
+    traps_state.heard, traps_state.begins = heard, begins
+
+
+def give_checks(entry: Any, frame: Any) -> bool:
+    """Have a frame that begins go on in a code with checks, as all that run it after. False where that
+    cannot be."""
+    with traps_state.lock:
+        traps_state.placing = threading.get_ident()
+        try:
+            present, function = code_with_checks_found(entry), function_of(frame)
+            is_its_own = type(function) is FUNCTION and function.__code__ is frame.f_code
+            if is_its_own and not give_code(function, present):
+                return False
+        except NoTrapError:
+            return False
+        finally:
+            traps_state.placing = None
+    landing = landing_in(present)
+    return entry.checks is None or (landing is not None and go_on_in(frame, present, landing))
 
 
 def original_of(code: Any) -> Any:
@@ -97,10 +122,12 @@ def original_of(code: Any) -> Any:
     return code if entry is None else entry.original
 
 
-def has_its_checks(code: Any) -> bool:
-    """Whether a code that may be under way has those that it is to have, and is to have some."""
-    entry = traps_state.codes.get(code)
-    return entry is not None and entry.checks is not None and code in entry.checked
+def has_its_checks(frame: Any) -> bool:
+    """Whether a frame has those that it is to have, or gets them as it begins; and is to have some."""
+    entry = traps_state.codes.get(frame.f_code)
+    if entry is None or entry.checks is None or frame.f_code not in entry.checked:
+        return False
+    return frame.f_code is not entry.begun or is_yet_to_begin(frame)
 
 
 def is_to_have_checks(code: Any) -> bool:

@@ -57,6 +57,8 @@ class _Askable:
 
 
 _at_traps = _ThreadAtTraps()
+threads_at_work: set[int] = set()
+"""In which the debugger calls what the program may call too, and what is looked at then."""
 _askable = [_Askable(None)]  # replaced whole: other threads go on with theirs
 
 
@@ -102,6 +104,26 @@ class _TrapCall:
 TRAP = _TrapCall()
 
 
+class DebuggerAtWork:
+    """While this thread is among `threads_at_work`. None of `contextlib`, which may be looked at, too."""
+
+    __slots__ = ("_ident",)
+
+    def __enter__(self) -> None:
+        ident = threading.get_ident()
+        self._ident = None if ident in threads_at_work else ident
+        threads_at_work.add(ident)
+
+    def __exit__(self, *error: object) -> None:
+        if self._ident is not None:
+            threads_at_work.discard(self._ident)
+
+
+def is_at_work() -> bool:
+    """Whether this thread is one of them."""
+    return bool(threads_at_work) and threading.get_ident() in threads_at_work
+
+
 def info_of_thread(py_db: Any) -> Any:
     """What pydevd knows of this thread; None before its first event."""
     known, info = _at_traps.known
@@ -145,7 +167,8 @@ def _breakpoint_of(py_db: Any, frame: Any) -> Any:
         askable = _askable[0] = _Askable(state)
     code, at = frame.f_code, frame.f_lasti
     if (id(code), at) not in askable.found:
-        askable.found[id(code), at] = _breakpoint_behind(py_db, code, at)
+        with DebuggerAtWork():
+            askable.found[id(code), at] = _breakpoint_behind(py_db, code, at)
     return askable.found[id(code), at]
 
 

@@ -256,6 +256,11 @@ def place_table(placed: list[Instruction], line: int) -> bytes:
     return bytes(made)
 
 
+def units_of_places(begin: int) -> int:
+    """Of how many units an entry of the table says the place, by its first byte."""
+    return (begin & 0x7) + 1
+
+
 def _stretches(placed: list[Instruction]) -> Iterator[tuple[Any, int]]:
     place, units = placed[0].place, 0
     for one in placed:
@@ -278,8 +283,11 @@ def _place_entry(place: Any, before: int) -> tuple[bytes, int]:
 
 
 def handler_bytes(handlers: list[CodeHandler], placed: list[Instruction]) -> bytes:
-    """The table of handlers, as the interpreter keeps it: in the order of the code."""
-    end = placed[-1].here + placed[-1].size
+    """The table of handlers, as the interpreter keeps it: in the order of the code.
+
+    placed: all of it, where a handler is up to the end.
+    """
+    end = placed[-1].here + placed[-1].size if placed else 0
     made = b""
     for one in sorted(handlers, key=lambda handler: handler.first.here):
         start = one.first.here

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         ways_into,
     )
 
-_PASSED_OVER = (RecursionError, MemoryError)
+PASSED_OVER = (RecursionError, MemoryError)
 _LEAVES_FRAME = ("RETURN_VALUE", "YIELD_VALUE", "SEND")
 _LOOKS = ("space", "last", "owner", "__dict__")  # attributes that a quick check reads
 
@@ -31,13 +31,13 @@ class QuickCheck(NamedTuple):
     """What tells that nothing has changed, without a call."""
 
     watched: Any
-    """It has a dict, `space`, and what that has under the key if nothing has changed: `last`."""
-    key: str
+    """It has a dict, list or object, `space`, and what that has under the key if nothing has changed: `last`."""
+    key: Any
     has_owner: bool
     """Whether the dict is the `__dict__` of what `owner` gives when it is called, and may get another
     one."""
     is_slot: bool = False
-    """Whether there is no dict: what `owner` gives has the attribute itself."""
+    """Whether there is no dict: what `owner` gives, or else `space`, has the attribute itself."""
 
 
 class LineChecks(NamedTuple):
@@ -51,6 +51,15 @@ class LineChecks(NamedTuple):
     quick: QuickCheck | None = None
     keeps_space: bool = False
     """Whether the dict stays the same while this code runs."""
+    also: tuple[QuickCheck, ...] = ()
+    """Where there are several data breakpoints, those of the others."""
+
+
+class LaterChecks(NamedTuple):
+    """Those of a code that may write, which are found out when it begins for the first time."""
+
+    find: Callable[[], LineChecks | None]
+    """None: it cannot write, as it turns out."""
 
 
 # What has run before
@@ -187,25 +196,41 @@ def _alike(
 # What is put in
 
 
+class _QuickNumbers(NamedTuple):
+    """Of one quick check: where its constants and the slot's name are."""
+
+    watched: int
+    key: int
+    slot: int
+    calls_owner: bool
+    is_slot: bool
+
+
 class TrapNumbers:
     """Of what traps use, among the constants and names of a code."""
 
     def __init__(self, code: Any, trap: Any, checks: LineChecks | None) -> None:
         first = len(code.co_consts)
-        self.trap, self.passed_over, self.none = first, first + 1, first + 2
-        self.check, self.watched, self.key = first + 3, first + 4, first + 5
-        self.constants: list[Any] = [trap, _PASSED_OVER, None]
-        quick = checks.quick if checks else None
-        self.is_quick, self.has_owner = quick is not None, quick is not None and quick.has_owner
-        self.keeps_space = checks is not None and checks.keeps_space
-        self.is_slot = quick is not None and quick.is_slot
-        if checks is not None:
-            self.constants += [checks.check, *(quick or ())[:2]]
+        self.trap, self.passed_over, self.none, self.check = range(first, first + 4)
+        self.constants: list[Any] = [trap, PASSED_OVER, None]
         self.traceback = len(code.co_names)
-        self.space, self.last, self.owner, self.dict, self.slot = range(
-            self.traceback + 1, self.traceback + 6
+        self.names: tuple[Any, ...] = ("__traceback__",)
+        self.space, self.last, self.owner, self.dict = range(
+            self.traceback + 1, self.traceback + 1 + len(_LOOKS)
         )
-        self.names = ("__traceback__", *((*_LOOKS, quick.key) if quick else ()))
+        self.keeps_space = checks is not None and checks.keeps_space
+        self.quick: list[_QuickNumbers] = []
+        if checks is None:
+            return
+        self.constants.append(checks.check)
+        if checks.quick is None:
+            return
+        self.names += _LOOKS
+        for one in (checks.quick, *checks.also):
+            at, name = first + len(self.constants), self.traceback + len(self.names)
+            self.quick.append(_QuickNumbers(at, at + 1, name, one.has_owner, one.is_slot))
+            self.constants += [one.watched, one.key]
+            self.names += (one.key,) if one.is_slot else ()
 
 
 def trap_call(number: int, place: Any = (None,) * 4) -> list[Instruction]:
@@ -231,31 +256,55 @@ class LineCheck:
         self.made = self.call
         self.reads: list[tuple[Instruction, Instruction, Instruction]] = []
         """What may raise, what is behind it, and where to go on if there is nothing to compare."""
-        if not numbers.is_quick:
+        if not numbers.quick:
             return
-
-        def new(name: str, arg: int = 0) -> Instruction:
-            return Instruction(name, arg, place)
-
-        read, compare = new("BINARY_SUBSCR"), new("LOAD_CONST", numbers.watched)
-        is_same, absent = new("POP_JUMP_FORWARD_IF_TRUE"), new("POP_TOP")
+        absent = Instruction("POP_TOP", 0, place)
+        self.made = []
+        for quick in numbers.quick:
+            calls_owner = quick.calls_owner and (
+                quick.is_slot or is_first or not numbers.keeps_space
+            )
+            got = _get_space(numbers, quick, calls_owner, place)
+            read = _read_value(numbers, quick, calls_owner, place)
+            compare, differs = _compare(numbers, quick, place)
+            differs.target = self.call[0]
+            self.made += [*got, *read, *compare, differs]
+            begin = next(one for one in read if one.name != "LOAD_CONST")
+            self.reads.append((begin, compare[0], absent))
+        is_same = Instruction("POP_JUMP_FORWARD_IF_TRUE", 0, place)
         is_same.target = over
-        item = [new("LOAD_CONST", numbers.key), read]
-        if numbers.is_slot or (numbers.has_owner and (is_first or not numbers.keeps_space)):
-            begin = new("LOAD_ATTR", numbers.slot if numbers.is_slot else numbers.dict)
-            call = [new("PUSH_NULL"), new("LOAD_CONST", numbers.watched)]
-            call += [new("LOAD_ATTR", numbers.owner), new("PRECALL"), new("CALL"), begin]
-            item = [] if numbers.is_slot else item
-        else:
-            call = [new("LOAD_CONST", numbers.watched), new("LOAD_ATTR", numbers.space)]
-            begin = read
-        self.made = [
-            *(*call, *item),
-            *(compare, new("LOAD_ATTR", numbers.last), new("IS_OP"), is_same),
-            *(new("LOAD_CONST", numbers.none), absent),  # in the place of an exception
-            *self.call,
-        ]
-        self.reads = [(begin, compare, absent)]
+        none = Instruction("LOAD_CONST", numbers.none, place)  # in the place of an exception
+        self.made = [*self.made[:-1], is_same, none, absent, *self.call]
+
+
+def _get_space(
+    numbers: TrapNumbers, quick: _QuickNumbers, calls_owner: bool, place: Any
+) -> list[Instruction]:
+    """What has the value."""
+    made = [("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.space)]
+    if calls_owner:
+        made = [("PUSH_NULL", 0), ("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.owner)]
+        made += [("PRECALL", 0), ("CALL", 0)]
+    return [Instruction(name, arg, place) for name, arg in made]
+
+
+def _read_value(
+    numbers: TrapNumbers, quick: _QuickNumbers, calls_owner: bool, place: Any
+) -> list[Instruction]:
+    if quick.is_slot:
+        return [Instruction("LOAD_ATTR", quick.slot, place)]
+    made = [("LOAD_ATTR", numbers.dict)] if calls_owner else []
+    made += [("LOAD_CONST", quick.key), ("BINARY_SUBSCR", 0)]
+    return [Instruction(name, arg, place) for name, arg in made]
+
+
+def _compare(
+    numbers: TrapNumbers, quick: _QuickNumbers, place: Any
+) -> tuple[list[Instruction], Instruction]:
+    """With the last value; and the jump if it is another one."""
+    made = [("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.last), ("IS_OP", 0)]
+    compare = [Instruction(name, arg, place) for name, arg in made]
+    return compare, Instruction("POP_JUMP_FORWARD_IF_FALSE", 0, place)
 
 
 class UnwindingChecks:

@@ -21,7 +21,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
@@ -42,12 +42,15 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import with_traps
+    from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import with_beginning
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
         TRAP,
         info_of_thread,
         is_foreign,
         is_of_program,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
+    from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LaterChecks, LineChecks
 
 CAN_HAVE_TRAPS = (sys.version_info[:2], sys.implementation.name) == ((3, 11), "cpython")
 _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
@@ -64,7 +67,16 @@ GOING_ON = {
 class _Trapped:
     """A code and its likenesses with traps."""
 
-    __slots__ = ("checked", "checks", "lines", "original", "present", "variants")
+    __slots__ = (
+        "begun",
+        "checked",
+        "checks",
+        "holders",
+        "lines",
+        "original",
+        "present",
+        "variants",
+    )
 
     def __init__(self, original: Any) -> None:
         self.original = self.present = original
@@ -72,6 +84,20 @@ class _Trapped:
         self.checks: Any = None  # that it has
         self.checked = CodeTable()  # variants that have those
         self.variants = [original]  # each may still run
+        self.begun: Any = None  # the variant that calls `begin` first
+        self.holders: set[tuple[_Trapped, int]] = (
+            set()
+        )  # what has it among its constants, and where
+
+    def begin(self) -> None:
+        """A frame begins, which is to get its checks."""
+        heard = traps_state.begins
+        if heard is not None:
+            heard(self, frame_at(1))
+
+    def __reduce__(self) -> Any:
+        """Who pickles a code that calls `begin` gets one that calls something harmless."""
+        return types.SimpleNamespace, (), {"begin": [].clear}
 
 
 class _Traps:
@@ -90,6 +116,7 @@ class _Traps:
         )
         self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
         self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks
+        self.begins: Any = None  # whom to tell of a frame that begins without its checks
         self.heard: Any = None  # whom to tell of a code that is about to be
         self.is_launched = (
             False  # the debugger began with the program, which had frozen nothing yet
@@ -220,22 +247,59 @@ def trapped_code(code: Any) -> Any:
         entry = traps_state.codes[code] = _Trapped(code)
     for at, inner in enumerate(entry.original.co_consts):
         if type(inner) is CODE_OBJECT:
-            _put_inner(entry, at, trapped_code(inner))
+            present = trapped_code(inner)
+            traps_state.codes.get(present).holders.add((entry, at))
+            _put_inner(entry, at, present)
     wanted = traps_state.lines.get(_path_of(code.co_filename), frozenset())
     lines = wanted.intersection(line for *_, line in code.co_lines())
     checks = traps_state.checks.get(entry.original)
     if (lines, checks) != (entry.lines, entry.checks):
-        has_any = lines or checks
-        made = with_traps(entry.original, lines, TRAP, checks) if has_any else entry.original
+        made, checks = _made_of(entry, lines, checks)
         if checks != entry.checks:
             entry.checked = CodeTable()
         entry.present, entry.lines, entry.checks = made, lines, checks
         if checks:
             entry.checked[made] = True
-        if made is not entry.original:
+        if made not in traps_state.codes:
             entry.variants.append(made)
             traps_state.codes[made] = entry
     return entry.present
+
+
+def _made_of(entry: _Trapped, lines: Collection[int], checks: Any) -> tuple[Any, Any]:
+    """A code with traps in these lines, and checks; and what those are."""
+    original = entry.original
+    if type(checks) is LaterChecks and not lines:
+        try:
+            entry.begun = entry.begun or with_beginning(original, entry.begin)
+        except NoTrapError:
+            pass
+        else:
+            return entry.begun, checks
+    if type(checks) is LaterChecks:
+        checks = _checks_found(original, checks)
+    has_any = lines or checks
+    return with_traps(original, lines, TRAP, checks) if has_any else original, checks
+
+
+def _checks_found(original: Any, later: LaterChecks) -> LineChecks | None:
+    found = later.find()
+    if found is None:
+        traps_state.checks.pop(original)
+    else:
+        traps_state.checks[original] = found
+    return found
+
+
+def code_with_checks_found(entry: _Trapped) -> Any:
+    """The code to use from now on instead of one that calls `begin`. With the lock held."""
+    checks = traps_state.checks.get(entry.original)
+    if type(checks) is LaterChecks:
+        _checks_found(entry.original, checks)
+    present = trapped_code(entry.original)
+    for holder, at in entry.holders:
+        _put_inner(holder, at, present)
+    return present
 
 
 def _put_inner(entry: _Trapped, at: int, inner: Any) -> None:

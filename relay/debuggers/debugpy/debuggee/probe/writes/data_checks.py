@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import types
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,21 +28,27 @@ if TYPE_CHECKING:
         original_of,
         place_checks,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks, QuickCheck
+    from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import (
+        LaterChecks,
+        LineChecks,
+        QuickCheck,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import CODE_OBJECT, GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
+        body_start,
         is_indirect_writer,
+        may_write,
         write_lines_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import is_writer_in_c
 
-_KINDS_CHECKED = ("attribute", "slot", "global")
-"""Of others too much code may write, or a frame that is under way and cannot have checks."""
-_MOST_CODES = 600
-_SECONDS_A_CODE = 0.006  # that it takes to give one its checks
+_KINDS_CHECKED = ("attribute", "slot", "global", "item", "list_item")
+"""A local is that of a frame that is under way, which cannot have checks."""
+_MOST_CODES = 10_000
+_MOST_QUICK = 4  # data breakpoints that code asks without a call
 _MOST_TIMES = 64
 _SECONDS_AN_EVENT = 1e-6  # that tracing takes at least
 
@@ -54,49 +61,49 @@ class DataChecks:
         self.can_be = bool(watches) and all(watch.kind in _KINDS_CHECKED for watch in watches)
         self.are_placed = False
         self.going_on: list[Any] = []  # generators that are there, begun with checks or without
-        self.worth = 20_000.0  # events of tracing before it is worth it
+        self.worth = 0.0  # events of tracing before it is worth it to place them
         self._times = 1  # that it is to be worth it, before it is done again
         self._check: Any = None
-        self._quick: QuickCheck | None = None
+        self._quick: list[QuickCheck] = []  # of each, or of none
         if self.can_be:
-            self._quick = attempt(quick_check_of, watches[0]) if len(watches) == 1 else None
+            quick = [attempt(quick_check_of, watch) for watch in watches[:_MOST_QUICK]]
+            if None not in quick and len(watches) <= _MOST_QUICK:
+                self._quick = quick
             self._check = _check_of(watches, self._quick)
-        self._lines: dict[tuple[int, frozenset[Any]], Any] = {}
+        self._planned_checks: dict[tuple[int, frozenset[Any]], LaterChecks | LineChecks | None] = {}
         self._kept: list[Any] = []  # the codes of those ids
 
-    def place(self, spent: float) -> None:
-        """Give all code its checks, if that is worth what tracing has cost since: in events."""
+    def place(self) -> None:
+        """Have all code get its checks as it begins."""
         began = time.perf_counter()
         loaded = loaded_code()
         if loaded is None:
             self.can_be = False
             return
-        wanted, new = self._planned(loaded)
+        wanted = self._planned(loaded)
         if len(wanted) > _MOST_CODES:
             self.can_be = False
             return
-        worth = new * _SECONDS_A_CODE / 4 / _SECONDS_AN_EVENT
-        if worth > spent:
-            self.worth = worth
-            return
         self.look_anew()
-        self.worth = (time.perf_counter() - began) * self._times / _SECONDS_AN_EVENT
-        self._times = min(2 * self._times, _MOST_TIMES)
         self.can_be = self.are_placed = place_checks(wanted, loaded)
         self.going_on = loaded.going_on
+        self.worth = (time.perf_counter() - began) * self._times / _SECONDS_AN_EVENT
+        self._times = min(2 * self._times, _MOST_TIMES)
 
     def look_anew(self) -> None:
         """Where the value is now."""
-        if self._quick is not None and not self._quick.is_slot:
-            watch = self.watches[0]
+        for quick in self._quick:
+            if quick.is_slot and quick.has_owner:
+                continue
+            watch = quick.watched
             owner, target = watch.owner(), watch.target()
             watch.space = {} if target is None else dict_of_target(target)
             if watch.kind == "attribute" and type(watch.owner) is weakref.ref:
                 # Its dict is not to outlive the object.
-                watch.ending = weakref.ref(owner, lambda _: setattr(watch, "space", {}))
+                watch.ending = weakref.ref(owner, partial(_let_go_of_space, watch))
 
-    def _planned(self, loaded: LoadedCode) -> tuple[CodeTable, int]:
-        """The checks by code; and of how many codes the lines were not known yet."""
+    def _planned(self, loaded: LoadedCode) -> CodeTable:
+        """The checks by code."""
         found: dict[int, tuple[Any, set[Any]]] = {}
         writers = WritersInSpaces({watch.kind for watch in self.watches})
         for function in loaded.functions:
@@ -107,23 +114,34 @@ class DataChecks:
             _add(found, original_of(frame.f_code), writers.of(frame.f_globals))
         for one in loaded.going_on:
             _add(found, original_of(getattr(one, GOING_ON[type(one)][0])), frozenset())
-        wanted, new = CodeTable(), 0
+        wanted = CodeTable()
         for code, names in found.values():
             if is_debugger_file(code.co_filename):
                 continue
-            key = id(code), frozenset(names)
-            if key not in self._lines:
-                self._lines[key] = self._checks_in(code, names)
+            known = frozenset(names)
+            key = id(code), known
+            if key not in self._planned_checks:
+                later = LaterChecks(partial(self._find, key, code))
+                self._planned_checks[key] = later if self._may_write(code, known) else None
                 self._kept.append(code)
-                new += self._lines[key] is not None
-            if self._lines[key] is not None:
-                wanted[code] = self._lines[key]
-        return wanted, new
+            if self._planned_checks[key] is not None:
+                wanted[code] = self._planned_checks[key]
+        return wanted
 
-    def _checks_in(self, code: Any, names: set[Any]) -> LineChecks | None:
+    def _find(self, key: tuple[int, frozenset[Any]], code: Any) -> LineChecks | None:
+        found = self._planned_checks[key] = self._checks_in(code, key[1])
+        return found
+
+    def _may_write(self, code: Any, names: frozenset[Any]) -> bool:
+        return any(
+            may_write(code, watch.kind, watch.key, watch.fills, _bound_to(names, watch.kind))
+            for watch in self.watches
+        )
+
+    def _checks_in(self, code: Any, names: frozenset[Any]) -> LineChecks | None:
         found = []
         for watch in self.watches:
-            bound = frozenset(name for kind, name in names if kind == watch.kind)
+            bound = _bound_to(names, watch.kind)
             lines = attempt(write_lines_of, code, watch.kind, watch.key, watch.fills, bound)
             found.append(lines or NO_LINES)
         writes = frozenset().union(*[lines.writes for lines in found])
@@ -133,14 +151,31 @@ class DataChecks:
         keeps_space = not names and not any(
             is_indirect_writer(name, watch.kind) for watch in self.watches for name in code.co_names
         )
-        return LineChecks(self._check, writes | ends, writes, self._quick, keeps_space)
+        near = writes | ends | {body_start(code)[1]}
+        quick = self._quick[0] if self._quick else None
+        also = tuple(self._quick[1:])
+        return LineChecks(self._check, near, writes, quick, keeps_space, also)
+
+
+def _let_go_of_space(watch: DataWatch, _: Any) -> None:
+    watch.space = {}
+
+
+def _bound_to(names: frozenset[Any], of_kind: str) -> frozenset[str]:
+    return frozenset(name for kind, name in names if kind == of_kind)
 
 
 _PLAIN = ("__setattr__", "__delattr__", "__getattribute__")
 
 
+_READS_ITEM = {"item": dict.__getitem__, "list_item": list.__getitem__}
+_KEYS_IN_CODE = (str, int, bool, bytes, type(None))
+
+
 def quick_check_of(watch: DataWatch) -> QuickCheck | None:
-    """Where the place is in a plain dict, which only code that says so gives another one."""
+    """Where the place is in a plain dict, which only code that says so gives another one, or in a list."""
+    if watch.kind in _READS_ITEM:
+        return _quick_check_of_item(watch)
     if type(watch.key) is not str:
         return None
     if watch.kind == "global":
@@ -153,10 +188,22 @@ def quick_check_of(watch: DataWatch) -> QuickCheck | None:
     if watch.kind == "slot":
         is_plain = is_plain and lookup(plan.mro, "__getattr__") is None
         is_plain = is_plain and type(lookup(plan.mro, watch.key)) is types.MemberDescriptorType
-        return QuickCheck(watch, watch.key, True, is_slot=True) if is_plain else None
+        has_owner = type(watch.owner) is not Strong
+        return QuickCheck(watch, watch.key, has_owner, is_slot=True) if is_plain else None
     is_plain = is_plain and type(lookup(plan.mro, "__dict__")) is types.GetSetDescriptorType
     is_plain = is_plain and type(plan.dictionary.__get__(owner)) is dict
     return QuickCheck(watch, watch.key, has_owner=True) if is_plain else None
+
+
+def _quick_check_of_item(watch: DataWatch) -> QuickCheck | None:
+    """None where reading the item may do more, or raises, or where what has it may end before."""
+    is_there = type(watch.owner) is Strong and watch.last is not watch.absent
+    if not is_there or type(watch.key) not in _KEYS_IN_CODE:
+        return None
+    mro = plan_of(watch.owner()).mro
+    is_plain = lookup(mro, "__getitem__") == _READS_ITEM[watch.kind]
+    is_plain = is_plain and lookup(mro, "__missing__") is None
+    return QuickCheck(watch, watch.key, has_owner=False) if is_plain else None
 
 
 def _add(found: dict[int, tuple[Any, set[Any]]], code: Any, writers: frozenset[Any]) -> None:
@@ -223,12 +270,12 @@ class _WatchGroup:
     __reduce__ = DataWatch.__reduce__
 
 
-def _check_of(watches: list[DataWatch], quick: QuickCheck | None) -> Callable[[], None]:
+def _check_of(watches: list[DataWatch], quick: list[QuickCheck]) -> Callable[[], None]:
     """What code calls where it may have written. The usual case is to be quick.
 
     Who pickles a code with it by what it is made of gets one that can be called as well.
     """
-    if quick is not None and quick.has_owner and not quick.is_slot:
+    if len(quick) == 1 and quick[0].has_owner and not quick[0].is_slot:
 
         def check_attribute(watch: Any = watches[0]) -> None:
             owner = watch.owner()

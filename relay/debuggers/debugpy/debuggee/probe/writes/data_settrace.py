@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import is_in_trace_function
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         RETURNS,
         YIELDS,
@@ -49,13 +50,16 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_before_send, write_behind
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
+        give_checks,
         has_its_checks,
         hear_new_code,
         is_to_have_checks,
         take_checks_away,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
+        DebuggerAtWork,
         info_of_thread,
+        is_at_work,
         is_foreign,
         is_of_program,
     )
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
+        may_still_write,
         watched_lines_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
@@ -121,7 +126,7 @@ class DataSettrace:
         if not self.checks.can_be:
             take_checks_away()
         hook_suspensions("data lines", after=self._go_on)
-        hear_new_code(self._on_new_code)
+        hear_new_code(self._on_new_code, self._on_beginning)
 
     def _trace_all(self) -> None:
         if not trace_data(self):
@@ -158,6 +163,8 @@ class DataSettrace:
     def _go_on(self, *_: Any) -> None:
         """The program goes on after a stop."""
         self.patience = LEAST_PATIENCE
+        if self.checks.can_be and not self.checks.worth:
+            self._place_checks()
         self._expect()
         self._wrap_stack()
 
@@ -169,24 +176,29 @@ class DataSettrace:
 
     def consider(self) -> None:
         """So many events have gone by. The usual case is that checks are relied on from now on."""
-        spent, checks = self.spent, self.checks
         if self.relies:
             self._await_less()
-        elif checks.can_be and self._is_calm() and data_state.lock.acquire(blocking=False):
+        elif self.checks.can_be and self._is_calm():
+            self._place_checks(and_rely=True)
+        self._expect()
+
+    def _place_checks(self, and_rely: bool = False) -> None:
+        if data_state.lock.acquire(blocking=False):
             try:
-                if not checks.are_placed:
-                    checks.place(spent)
-                if checks.are_placed:
+                if not self.checks.are_placed:
+                    self.checks.worth = MOST_PATIENCE  # before it is tried again
+                    attempt(self.checks.place)
+                if self.checks.are_placed and and_rely:
                     self._rely()
             finally:
                 data_state.lock.release()
-        self._expect()
 
     def _expect(self) -> None:
         """After how many events from now on to consider."""
         self.spent, self.due = 0, MOST_PATIENCE
-        if not self.relies:
-            self.due = self.patience if self.checks.are_placed else int(self.checks.worth)
+        if not self.relies and self.checks.can_be:
+            worth = max(int(self.checks.worth), LEAST_PATIENCE)
+            self.due = self.patience if self.checks.are_placed else worth
 
     def _is_calm(self) -> bool:
         if data_state.pending or data_state.left or tracing_state.holder is not None:
@@ -207,10 +219,12 @@ class DataSettrace:
             leave_thread()
 
     def _is_awaited(self, frame: Any) -> bool:
-        code = frame.f_code
-        return not has_its_checks(code) and (
-            is_to_have_checks(code) or self.lines_in(frame) is not None
-        )
+        if has_its_checks(frame):
+            return False
+        lines = self.lines_in(frame)
+        if lines is None:
+            return is_to_have_checks(frame.f_code)
+        return bool(frame.f_code.co_flags & _GOES_ON_LATER) or may_still_write(frame, lines)
 
     def _is_left(self, generator: Any) -> bool:
         frame = getattr(generator, GOING_ON[type(generator)][1])
@@ -243,9 +257,14 @@ class DataSettrace:
 
     def notice(self, frame: Any) -> None:
         """A check in this frame has found a change: trace all, and compare at the next event."""
-        py_db = debugger()
-        if not self.relies or py_db is None or not is_of_program():
-            return
+        if not self.relies or is_at_work():
+            return  # what a check finds there is found again by the program's own
+        with DebuggerAtWork():
+            py_db = debugger()
+            if py_db is not None and is_of_program() and not is_in_trace_function():
+                self._notice(py_db, frame)
+
+    def _notice(self, py_db: Any, frame: Any) -> None:
         live = [watch for watch in self.watches if not watch.ended]
         if len(live) < len(self.watches):
             self.watch(live)
@@ -271,6 +290,29 @@ class DataSettrace:
         return (function is None or not is_foreign(function)) and not is_before_send(
             frame.f_code, frame.f_lasti
         )
+
+    def _on_beginning(self, entry: Any, frame: Any) -> None:
+        """A frame of code that may write is to get its checks."""
+        if is_at_work():
+            return
+        with DebuggerAtWork():
+            if not is_of_program():
+                return
+            is_given = attempt(give_checks, entry, frame)
+            if is_given is False:
+                self.checks.can_be = False
+            if not is_given and self.relies:  # for want of stack, say
+                self._rely_no_more()
+            if self.watches and not self.relies:
+                self._trace_beginning(frame)
+
+    def _trace_beginning(self, frame: Any) -> None:
+        """All is traced: another thread may have found so since this frame has begun, in another code."""
+        lines = self.lines_in(frame)
+        if lines is not None and not self.has_wrapped(frame):
+            self.wrap(frame, lines)
+        if real_gettrace() is None:
+            real_settrace()(trace_call)
 
     def _on_new_code(self) -> None:
         """Code may come that nobody has looked at: trace all, until it has been."""
@@ -308,7 +350,7 @@ class DataSettrace:
 
     def has_checks_for(self, frame: Any) -> bool:
         """Whether a frame's checks are relied on."""
-        return self.relies and has_its_checks(frame.f_code)
+        return self.relies and has_its_checks(frame)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
         """Stand before the trace function that a frame has, and before the one that it may get; but
@@ -354,6 +396,8 @@ class DataSettrace:
     def enter(self, frame: Any, inner: Any, lines: WriteLines) -> Any:
         """The trace function of a frame that begins, or goes on: within a line, of which there is no
         event. It hands everything on to pydevd's, if the frame has one."""
+        if is_at_work():
+            return inner
         if frame.f_code.co_flags & _GOES_ON_LATER and not starts_here(frame):
             attempt(note_place, frame, lines)
         return _DataLocal(self, inner, lines)

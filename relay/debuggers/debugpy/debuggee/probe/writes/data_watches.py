@@ -66,7 +66,7 @@ class DataWatch:
         is_local = target.kind == "local"
         self.aside = offsets_put_aside(target.code, target.key) if is_local else frozenset()
         self.peek = _quick_read(self, target)
-        self.space: dict[Any, Any] = {}  # where the value is, if checks are relied on
+        self.space: Any = {}  # where the value is, if checks are relied on
         self.absent = ABSENT
         self.ending: Any = None  # a weak reference that hears of the owner's end
         self.pointer = 0  # of the dict, which may end

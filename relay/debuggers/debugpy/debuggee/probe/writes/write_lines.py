@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, index_at
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
         begun_line,
         changes_container,
         handler_table,
+        operations_named,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 _INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
 _OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
 _NAMED_BY = ("attribute", "slot", "global")
+_CONTAINER_STORES = operations_named(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"))
+_SIGNED_OPERATION = operations_named(("BINARY_OP",))
+_FIRST_IN_PLACE = 13  # of its arguments: "+="
+_SIGNED_BEFORE = operations_named(("INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY"))
 _BEGINNINGS = ("RESUME", "GEN_START")  # the latter on 3.10, of generators
 NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
@@ -60,7 +65,7 @@ def write_lines_of(
     fills: whether its dict makes what is missing when it is read. bound: names in the code that
     are bound to functions in C that write such places.
     """
-    if not bound and not _names_it(code, kind, key):
+    if not may_write(code, kind, key, fills, bound):
         return NO_LINES
     found, lines = facts_of(code)[0], lines_in_order(code)
     writers = [index for index, one in enumerate(found) if _writes(one, kind, key)]
@@ -75,6 +80,11 @@ def write_lines_of(
         ends.update(_lines_after(code, index, lines))
     writes = frozenset(lines[index] for index in writers)
     return WriteLines(writes, frozenset(ends), sites=frozenset(writers))
+
+
+def may_write(code: Any, kind: str, key: Any, fills: bool, bound: Collection[str]) -> bool:
+    """Whether it is worth reading for that: quickly, and never too seldom."""
+    return bool(bound) or fills or _names_it(code, kind, key)
 
 
 def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None) -> WriteLines:
@@ -107,9 +117,21 @@ def _names_it(code: Any, kind: str, key: Any) -> bool:
         return key in (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *names)
     if kind in _NAMED_BY and (key in names or key in code.co_consts):
         return True
-    if kind in ("item", "list_item"):
-        return True  # any subscript
+    if kind in ("item", "list_item") and _changes_containers(code):
+        return True
     return any(is_indirect_writer(name, kind) for name in names)
+
+
+def _changes_containers(code: Any) -> bool:
+    """Whether it has a statement that may write an item, of whatever it is."""
+    text = code.co_code
+    operations = set(text[::2])
+    if not operations.isdisjoint(_CONTAINER_STORES) or not operations.isdisjoint(_SIGNED_BEFORE):
+        return True
+    return not operations.isdisjoint(_SIGNED_OPERATION) and any(
+        operation in _SIGNED_OPERATION and argument >= _FIRST_IN_PLACE
+        for operation, argument in zip(text[::2], text[1::2])  # noqa: B905  Python 3.8
+    )
 
 
 def _indirect_names(kind: str) -> frozenset[str]:
@@ -196,16 +218,48 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
         if at != start and begun_line(one):
             ends.add(lines[at])
             continue
-        around = [handler for handler in handlers if handler.start <= one.offset < handler.end]
-        todo += [indices.get(handler.target, len(found)) for handler in around]
-        if one.opcode in JUMPS:
-            target_at = indices.get(one.argval, len(found))
-            todo.append(target_at)
-            if target_at <= at:
-                ends.add(lines[min(target_at, len(lines) - 1)])  # a jump back begins its line anew
-        if not one.opname.startswith(NEVER_ON):
-            todo.append(at + 1)
+        todo += _ways_on(found, indices, handlers, at)
+        if one.opcode in JUMPS and indices.get(one.argval, len(found)) <= at:
+            ends.add(lines[indices[one.argval]])  # a jump back begins its line anew
     return ends
+
+
+def _ways_on(
+    found: list[Any], indices: dict[int, int], handlers: list[Any], at: int
+) -> Iterator[int]:
+    """The instructions that may run after one, by their places; one behind the last is none."""
+    one = found[at]
+    for handler in handlers:
+        if handler.start <= one.offset < handler.end:
+            yield indices.get(handler.target, len(found))
+    if one.opcode in JUMPS:
+        yield indices.get(one.argval, len(found))
+    if not one.opname.startswith(NEVER_ON):
+        yield at + 1
+
+
+def may_still_write(frame: Any, lines: WriteLines) -> bool:
+    """Whether a frame that stands somewhere may come to an instruction of a line that may write, or to
+    one of a statement around it. Python 3.11 and later."""
+    code = frame.f_code
+    found, indices, _ = facts_of(code)
+    here, places = index_at(code, frame.f_lasti), list(code.co_positions())
+    if here is None or frame.f_lineno in lines.writes:
+        return True
+    handlers = handler_table(code)
+    seen: set[int] = set()
+    todo = [here]
+    while todo:
+        at = todo.pop()
+        if at in seen or at >= len(found):
+            continue
+        seen.add(at)
+        one = found[at]
+        first, last = places[one.offset // 2][:2]
+        if first is not None and not lines.writes.isdisjoint(range(first, (last or first) + 1)):
+            return True
+        todo += _ways_on(found, indices, handlers, at)
+    return False
 
 
 def is_within_line(code: Any, offset: int, target: int) -> bool:
