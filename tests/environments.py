@@ -145,11 +145,11 @@ def sample(items: Sequence[pytest.Item], change: str) -> list[pytest.Item]:
         elif not _is_of_slow_rung(item) or str(item.path).startswith(_SLOW_RUNG_SAMPLE):
             test = item.nodeid.partition("[")[0], suffices_once(item)
             sampled.setdefault(test, []).append(item.nodeid)
-    for (test, is_once), names in sampled.items():
+    for (name, is_once), sets in sampled.items():
         if not is_once:
-            drawn |= dealt(names, change, sys.version_info[:2])
-        elif names != [test] or is_drawn(test, change):
-            drawn |= draw(names, change)
+            drawn |= dealt(sets, change, sys.version_info[:2])
+        elif sets != [name] or is_drawn(name, change):
+            drawn |= draw(sets, change)
     return [item for item in items if item.nodeid in drawn]
 
 
