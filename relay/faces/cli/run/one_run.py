@@ -310,10 +310,10 @@ class OneRun:
             await self._rein_in()
         if self._calls is not None:
             await self._calls.begin()
-        if self._session.stop is stop:  # else what came after it is still to be seen
+        if self._session.stop is stop:  # else its process has ended, and another stop may have come
             self._cursor = self._session.events.last_seq
-        with suppress(InvalidSessionState):  # it was killed meanwhile
-            await self._go_on()
+            with suppress(InvalidSessionState):  # it was killed meanwhile
+                await self._go_on()
         return False
 
     async def _go_on(self) -> None:

@@ -163,7 +163,7 @@ class DataSettrace:
     def _go_on(self, *_: Any) -> None:
         """The program goes on after a stop."""
         self.patience = LEAST_PATIENCE
-        if self.checks.can_be and not self.checks.worth:
+        if self.checks.can_be and not self.checks.worth and tracing_state.holder is None:
             self._place_checks()
         self._expect()
         self._wrap_stack()
@@ -298,7 +298,9 @@ class DataSettrace:
         with DebuggerAtWork():
             if not is_of_program():
                 return
-            is_given = attempt(give_checks, entry, frame)
+            # Who records by this frame's instructions knows them by the code that it has begun in.
+            is_recorded = tracing_state.holder is not None
+            is_given = None if is_recorded else attempt(give_checks, entry, frame)
             if is_given is False:
                 self.checks.can_be = False
             if not is_given and self.relies:  # for want of stack, say
