@@ -111,7 +111,7 @@ WHOLE_SESSIONS = (
 )
 """Below tests/: what launches programs, nine tenths of all time. Each change tries a sample of it."""
 
-SAMPLED = 4
+SAMPLED = 6
 """Of so many parameter sets of a test, the sample holds one."""
 
 LEFT_OUT = 3
