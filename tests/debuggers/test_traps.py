@@ -280,16 +280,27 @@ def traced(function: Any) -> Iterator[None]:
         sys.settrace(before)
 
 
-def test_a_trap_is_called_where_its_line_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    plain, under_trace, untraced = Seen(), Seen(), Seen()
-    left: set[int] = set()
-    outputs = []
+class Runs:
+    """Runs codes, each while something traces, and keeps what they print."""
 
-    def run(code: Any, tracing: Any) -> None:
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+        self.outputs: list[str] = []
+
+    def __call__(self, code: Any, tracing: Any) -> None:
         with tracing:
             exec(code, {"__name__": "program"})
-        outputs.append(capsys.readouterr().out)
+        self.outputs.append(self.capsys.readouterr().out)
 
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Runs:
+    return Runs(capsys)
+
+
+def test_a_trap_is_called_where_its_line_is_reported(run: Runs) -> None:
+    plain, under_trace, untraced = Seen(), Seen(), Seen()
+    left: set[int] = set()
     code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
     run(code, traced(plain.trace))
     run(code_with_traps(code, int, set()), traced(under_trace.trace))
@@ -297,7 +308,7 @@ def test_a_trap_is_called_where_its_line_is_reported(capsys: pytest.CaptureFixtu
     assert under_trace.places == plain.places
     assert untraced.places == [place for place in plain.places if place[2] not in left]
     assert len(left) < 10 < len(untraced.places) / 100
-    assert outputs[1:] == outputs[:1] * 2
+    assert run.outputs[1:] == run.outputs[:1] * 2
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -483,19 +494,12 @@ def code_with_checks(
     ("share", "quick"), [*zip((0.7, 1.0, 0.5, 0.7, 0.3, 0.0), (None, *QUICK), strict=True)]
 )
 def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
-    capsys: pytest.CaptureFixture[str], share: float, quick: Any
+    run: Runs, share: float, quick: Any
 ) -> None:
     lot = random.Random(share)
     writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < share}
     code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
     plain, checked, lines, lines_of_checked = Written(writes), Written(writes), Seen(), Seen()
-    outputs = []
-
-    def run(code: Any, tracing: Any) -> None:
-        with tracing:
-            exec(code, {"__name__": "program"})
-        outputs.append(capsys.readouterr().out)
-
     made = code_with_checks(code, checked.check, writes, quick)
     run(code, traced(plain.trace))
     run(made, contextlib.nullcontext())
@@ -504,7 +508,7 @@ def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
     assert len(plain.places) > 1000
     assert checked.places[: len(plain.places)] == plain.places
     assert lines_of_checked.places == lines.places
-    assert outputs[1:] == outputs[:1] * 3
+    assert run.outputs[1:] == run.outputs[:1] * 3
     for inner in codes_of(made):
         assert deepest(inner) <= inner.co_stacksize
 
@@ -544,16 +548,9 @@ class Beginnings:
         return made
 
 
-def test_a_code_calls_as_it_begins_and_does_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_code_calls_as_it_begins_and_does_the_same(run: Runs) -> None:
     plain, lines = Seen(), Seen()
     calls = Beginnings(set(), None)
-    outputs = []
-
-    def run(code: Any, tracing: Any) -> None:
-        with tracing:
-            exec(code, {"__name__": "program"})
-        outputs.append(capsys.readouterr().out)
-
     code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
     made = calls.code_that_calls(code)
     run(code, traced(plain.trace))
@@ -563,7 +560,7 @@ def test_a_code_calls_as_it_begins_and_does_the_same(capsys: pytest.CaptureFixtu
     assert lines.places == plain.places
     assert calls.begun == begun * 2
     assert {name for name, *_ in begun} == {one.co_name for one in codes_of(code)}
-    assert outputs[1:] == outputs[:1] * 2
+    assert run.outputs[1:] == run.outputs[:1] * 2
     for before, after in zip(codes_of(code), codes_of(made), strict=True):
         kept, first = probe.facts_of(after)[0], list(dis.get_instructions(before))
         assert [(one.opname, one.arg, one.positions) for one in kept] == [
@@ -573,20 +570,11 @@ def test_a_code_calls_as_it_begins_and_does_the_same(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("share", [0.7, 0.3])
-def test_a_code_that_begins_goes_on_in_one_with_checks(
-    capsys: pytest.CaptureFixture[str], share: float
-) -> None:
+def test_a_code_that_begins_goes_on_in_one_with_checks(run: Runs, share: float) -> None:
     lot = random.Random(share)
     writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < share}
     plain, checked, lines, lines_of_checked = Written(writes), Written(writes), Seen(), Seen()
     begins = Beginnings(writes, checked.check)
-    outputs = []
-
-    def run(code: Any, tracing: Any) -> None:
-        with tracing:
-            exec(code, {"__name__": "program"})
-        outputs.append(capsys.readouterr().out)
-
     code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
     made = begins.code_that_calls(code)
     run(code, traced(plain.trace))
@@ -596,7 +584,7 @@ def test_a_code_that_begins_goes_on_in_one_with_checks(
     assert len(plain.places) > 1000
     assert checked.places[: len(plain.places)] == plain.places
     assert lines_of_checked.places == lines.places
-    assert outputs[1:] == outputs[:1] * 3
+    assert run.outputs[1:] == run.outputs[:1] * 3
 
 
 def test_what_a_handler_of_a_signal_raises_is_raised_where_a_code_begins() -> None:

@@ -99,6 +99,7 @@ PARTS = (
     "traps/assembly",
     "traps/beginnings",
     "traps/coming",
+    "traps/trapped_codes",
     "traps/placing",
     "traps/checking",
     "traps/write_hooks",

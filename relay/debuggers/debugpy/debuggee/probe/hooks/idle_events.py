@@ -82,7 +82,7 @@ class _ThisThread(threading.local):
 _idle = _IdleEvents()
 _this_thread = _ThisThread()
 _own_lines = CodeTable()  # whether the code has any
-_with_known_file: set[int] = set()  # ids of codes of which pydevd knows whose file they are in
+_with_known_file = CodeTable()  # codes of which pydevd knows whose file they are in
 _passed_on: set[int] = set()  # ids of the code of callbacks that stand before pydevd's
 
 
@@ -284,7 +284,7 @@ def _on_start(code: Any, offset: int) -> Any:
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
     if is_quiet and _is_nothing_under_way(code) and _is_unnamed(code):
         return MONITORING.DISABLE if _idle.epoch is epoch else None
-    if id(code) not in _with_known_file:
+    if code not in _with_known_file:
         attempt(_find_file_of, code, frame_at(1))
     answer = _idle.start(code, offset)
     _this_thread.is_known = True
@@ -301,7 +301,7 @@ def _find_file_of(code: Any, frame: Any) -> None:
     files: Any = sys.modules["pydevd_file_utils"]
     names = files.get_abs_path_real_path_and_base_from_file(code.co_filename)
     debugger().get_file_type(frame, names)
-    _with_known_file.add(id(code))
+    _with_known_file[code] = True
 
 
 def _on_leave(code: Any, offset: int, value: Any) -> Any:

@@ -1,11 +1,12 @@
 """Breakpoints of lines and of data without tracing, mostly on Python 3.11: calls in the program's own bytecode.
 
-instructions.py  a code as instructions: taken apart, and put together again
-line_checks.py   looks whether something has changed, for codes that may write
-assembly.py      a call put into a code wherever a line begins, or where it may have written
-beginnings.py    a call put in where a code begins, which gets it the rest
-coming.py        what happens where a thread comes to one: that line, and no other, is traced
-placing.py       which codes have one: of files with breakpoints, as they are loaded or later
-checking.py      which codes have one for data breakpoints: all that there are and may write
-write_hooks.py   a look at the object that is written to, before each store: 3.12 and 3.13
+instructions.py   a code as instructions: taken apart, and put together again
+line_checks.py    looks whether something has changed, for codes that may write
+assembly.py       a call put into a code wherever a line begins, or where it may have written
+beginnings.py     a call put in where a code begins, which gets it the rest
+coming.py         what happens where a thread comes to one: that line, and no other, is traced
+trapped_codes.py  a code and its likenesses: which of them is the present one
+placing.py        which codes have one: of files with breakpoints, as they are loaded or later
+checking.py       which codes have one for data breakpoints: all that there are and may write
+write_hooks.py    a look at the object that is written to, before each store: 3.12 and 3.13
 """

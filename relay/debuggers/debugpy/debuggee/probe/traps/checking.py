@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import landing_in
     from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import is_yet_to_begin
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
         code_with_checks_found,
-        every_frame,
         give_code,
         trapped_code,
         traps_state,

@@ -16,15 +16,13 @@ import gc
 import os
 import sys
 import threading
-import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
-    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
@@ -41,91 +39,26 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import with_traps
-    from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import with_beginning
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
-        TRAP,
         info_of_thread,
         is_foreign,
         is_of_program,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
-    from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LaterChecks, LineChecks
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
+        CODE_OBJECT,
+        FUNCTION,
+        GOING_ON,
+        TrappedCode,
+        give_code,
+        path_of,
+        put_inner,
+        trapped_code,
+        traps_state,
+    )
 
 CAN_HAVE_TRAPS = (sys.version_info[:2], sys.implementation.name) == ((3, 11), "cpython")
 _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
 _MAY_GO_ON = 0x20 | 0x80 | 0x200  # after a return: generators and coroutines
-FUNCTION: Any = types.FunctionType
-CODE_OBJECT: Any = types.CodeType
-GOING_ON = {
-    types.GeneratorType: ("gi_code", "gi_frame"),
-    types.CoroutineType: ("cr_code", "cr_frame"),
-    types.AsyncGeneratorType: ("ag_code", "ag_frame"),
-}
-
-
-class _Trapped:
-    """A code and its likenesses with traps."""
-
-    __slots__ = (
-        "begun",
-        "checked",
-        "checks",
-        "holders",
-        "lines",
-        "original",
-        "present",
-        "variants",
-    )
-
-    def __init__(self, original: Any) -> None:
-        self.original = self.present = original
-        self.lines: frozenset[int] = frozenset()  # that have traps in the present one
-        self.checks: Any = None  # that it has
-        self.checked = CodeTable()  # variants that have those
-        self.variants = [original]  # each may still run
-        self.begun: Any = None  # the variant that calls `begin` first
-        self.holders: set[tuple[_Trapped, int]] = (
-            set()
-        )  # what has it among its constants, and where
-
-    def begin(self) -> None:
-        """A frame begins, which is to get its checks."""
-        heard = traps_state.begins
-        if heard is not None:
-            heard(self, frame_at(1))
-
-    def __reduce__(self) -> Any:
-        """Who pickles a code that calls `begin` gets one that calls something harmless."""
-        return types.SimpleNamespace, (), {"begin": [].clear}
-
-
-class _Traps:
-    """What has traps in this process."""
-
-    def __init__(self) -> None:
-        self.are_set = False
-        self.codes = CodeTable()  # of files with breakpoints: each variant -> its _Trapped
-        self.lines: dict[str, frozenset[int]] = {}  # with breakpoints, by pydevd's path of the file
-        self.paths: dict[str, str] = {}  # the same path by a code's name for the file
-        self.untrapped: set[str] = set()  # paths of files whose breakpoints need tracing
-        self.frames: list[Any] = []  # under way in codes without their traps
-        self.generators: list[Any] = []  # weak references to those that are
-        self.frozen = (
-            0  # objects that the garbage collector did not list as the program began; some may end
-        )
-        self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
-        self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks
-        self.begins: Any = None  # whom to tell of a frame that begins without its checks
-        self.heard: Any = None  # whom to tell of a code that is about to be
-        self.is_launched = (
-            False  # the debugger began with the program, which had frozen nothing yet
-        )
-        self.lock: Any = threading.RLock()  # held by who gives functions another code
-        self.placing: int | None = None  # the thread that makes codes with traps now
-
-
-traps_state = _Traps()
 
 
 def begin_traps() -> bool:
@@ -152,7 +85,7 @@ def begin_placing(py_db: Any, is_launched: bool = True) -> None:
     if traps_state.frozen:
         modules = {**sys.modules, "__main__": None}  # that one is to be run yet
         files = [getattr(module, "__file__", None) for module in modules.values()]
-        paths = [attempt(_path_of, file) for file in files if type(file) is str]
+        paths = [attempt(path_of, file) for file in files if type(file) is str]
         traps_state.preloaded = frozenset(path for path in paths if path)
     traps_state.lines = {}
     place_traps(py_db)
@@ -221,111 +154,18 @@ def forget_traps_at_fork() -> None:
     traps_state.lines = {}
 
 
-# Which file
-
-
-def _path_of(filename: str) -> str:
-    """As pydevd files its breakpoints."""
-    known = traps_state.paths.get(filename)
-    if known is None:
-        files: Any = sys.modules["pydevd_file_utils"]
-        known = files.get_abs_path_real_path_and_base_from_file(filename)[1]
-        traps_state.paths[filename] = known
-    return known
-
-
-# A code
-
-
-def trapped_code(code: Any) -> Any:
-    """The code to use in the place of this one, with all codes in it; itself if it has no traps.
-
-    Raises NoTrapError, and whatever a code that is not understood leads to.
-    """
-    entry = traps_state.codes.get(code)
-    if entry is None:
-        entry = traps_state.codes[code] = _Trapped(code)
-    for at, inner in enumerate(entry.original.co_consts):
-        if type(inner) is CODE_OBJECT:
-            present = trapped_code(inner)
-            traps_state.codes.get(present).holders.add((entry, at))
-            _put_inner(entry, at, present)
-    wanted = traps_state.lines.get(_path_of(code.co_filename), frozenset())
-    lines = wanted.intersection(line for *_, line in code.co_lines())
-    checks = traps_state.checks.get(entry.original)
-    if (lines, checks) != (entry.lines, entry.checks):
-        made, checks = _made_of(entry, lines, checks)
-        if checks != entry.checks:
-            entry.checked = CodeTable()
-        entry.present, entry.lines, entry.checks = made, lines, checks
-        if checks:
-            entry.checked[made] = True
-        if made not in traps_state.codes:
-            entry.variants.append(made)
-            traps_state.codes[made] = entry
-    return entry.present
-
-
-def _made_of(entry: _Trapped, lines: Collection[int], checks: Any) -> tuple[Any, Any]:
-    """A code with traps in these lines, and checks; and what those are."""
-    original = entry.original
-    if type(checks) is LaterChecks and not lines:
-        try:
-            entry.begun = entry.begun or with_beginning(original, entry.begin)
-        except NoTrapError:
-            pass
-        else:
-            return entry.begun, checks
-    if type(checks) is LaterChecks:
-        checks = _checks_found(original, checks)
-    has_any = lines or checks
-    return with_traps(original, lines, TRAP, checks) if has_any else original, checks
-
-
-def _checks_found(original: Any, later: LaterChecks) -> LineChecks | None:
-    found = later.find()
-    if found is None:
-        traps_state.checks.pop(original)
-    else:
-        traps_state.checks[original] = found
-    return found
-
-
-def code_with_checks_found(entry: _Trapped) -> Any:
-    """The code to use from now on instead of one that calls `begin`. With the lock held."""
-    checks = traps_state.checks.get(entry.original)
-    if type(checks) is LaterChecks:
-        _checks_found(entry.original, checks)
-    present = trapped_code(entry.original)
-    for holder, at in entry.holders:
-        _put_inner(holder, at, present)
-    return present
-
-
-def _put_inner(entry: _Trapped, at: int, inner: Any) -> None:
-    """What a code makes functions of from now on, whichever variant of it runs."""
-    import ctypes
-
-    for variant in entry.variants:
-        constants = variant.co_consts
-        if constants[at] is not inner:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(inner))  # the one before is never let go of
-            place = id(constants) + tuple.__basicsize__ + at * ctypes.sizeof(ctypes.c_void_p)
-            ctypes.c_void_p.from_address(place).value = id(inner)
+# What is loaded
 
 
 def _is_without(code: Any) -> bool:
     """Whether a code that is under way lacks the traps of its breakpoints."""
-    wanted = traps_state.lines.get(_path_of(code.co_filename))
+    wanted = traps_state.lines.get(path_of(code.co_filename))
     if not wanted:
         return False
     entry = traps_state.codes.get(code)
     if entry is not None and entry.present is code and entry.lines:
         return False
     return not wanted.isdisjoint(line for *_, line in code.co_lines())
-
-
-# What is loaded
 
 
 def _place_in_loaded(changed: set[str]) -> None:
@@ -338,7 +178,7 @@ def _place_in_loaded(changed: set[str]) -> None:
         elif kind in GOING_ON:
             generators.append(one)
     for frame in every_frame():
-        if _path_of(frame.f_code.co_filename) in changed:
+        if path_of(frame.f_code.co_filename) in changed:
             _place_in_code(frame.f_code)  # of what it makes functions
     traps_state.frames = [frame for frame in every_frame() if _is_without(frame.f_code)]
     traps_state.generators = [
@@ -351,19 +191,10 @@ def _place_in_loaded(changed: set[str]) -> None:
 
 def _place_in_function(function: Any, changed: set[str]) -> None:
     code = function.__code__
-    if _path_of(code.co_filename) in changed:
+    if path_of(code.co_filename) in changed:
         trapped = _place_in_code(code)
         if trapped is not code and not give_code(function, trapped):
-            traps_state.untrapped.add(_path_of(code.co_filename))
-
-
-def give_code(function: Any, code: Any) -> bool:
-    """Whether the function has it now. It keeps its own where somebody knows something by that one, as
-    trio does of whom Ctrl-C may not interrupt."""
-    if weakref.getweakrefcount(function.__code__):
-        return False
-    function.__code__ = code
-    return True
+            traps_state.untrapped.add(path_of(code.co_filename))
 
 
 def _place_in_code(code: Any) -> Any:
@@ -373,7 +204,7 @@ def _place_in_code(code: Any) -> Any:
     except Exception as error:
         if is_from_outside(error):
             raise
-        traps_state.untrapped.add(_path_of(code.co_filename))
+        traps_state.untrapped.add(path_of(code.co_filename))
         return code
 
 
@@ -476,19 +307,19 @@ class _Executed:
 def meet_code(frame: Any) -> None:
     """A frame begins, in a thread that is traced: if its code has never been met, it comes now."""
     code = frame.f_code
-    path = _path_of(code.co_filename)
+    path = path_of(code.co_filename)
     if not traps_state.are_set or path not in traps_state.lines or code in traps_state.codes:
         return
     if code.co_flags & _FAST_VARIABLES:  # a function, whose code was made of its parts
         traps_state.untrapped.add(path)
         return
     with traps_state.lock:
-        entry = traps_state.codes[code] = _Trapped(code)
+        entry = traps_state.codes[code] = TrappedCode(code)
         traps_state.placing = threading.get_ident()
         try:
             for at, inner in enumerate(code.co_consts):
                 if type(inner) is CODE_OBJECT:
-                    _put_inner(entry, at, _place_in_code(inner))
+                    put_inner(entry, at, _place_in_code(inner))
         finally:
             traps_state.placing = None
     if _is_without(code):

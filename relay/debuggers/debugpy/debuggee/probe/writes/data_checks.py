@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         LineChecks,
         QuickCheck,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import CODE_OBJECT, GOING_ON
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import CODE_OBJECT, GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         is_foreign,
         is_of_program,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import GOING_ON
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         begin_found_writes,
         data_leave,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, index_at
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
@@ -205,8 +205,41 @@ def line_of_offset(code: Any, offset: int) -> int:
 def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
     """The lines whose beginning may come next, from behind one instruction on."""
     found, indices, _ = facts_of(code)
-    handlers = handler_table(code)
     ends: set[int] = set()
+
+    def is_next(at: int) -> bool:
+        return at != start and bool(begun_line(found[at]))
+
+    for at in _reached(code, start, is_next):
+        one = found[at]
+        if is_next(at):
+            ends.add(lines[at])
+        elif one.opcode in JUMPS and indices.get(one.argval, len(found)) <= at:
+            ends.add(lines[indices[one.argval]])  # a jump back begins its line anew
+    return ends
+
+
+def may_still_write(frame: Any, lines: WriteLines) -> bool:
+    """Whether a frame that stands somewhere may come to an instruction of a line that may write, or to
+    one of a statement around it. Python 3.11 and later."""
+    code = frame.f_code
+    found, here = facts_of(code)[0], index_at(code, frame.f_lasti)
+    if here is None or frame.f_lineno in lines.writes:
+        return True
+    places = list(code.co_positions())
+    for at in _reached(code, here):
+        first, last = places[found[at].offset // 2][:2]
+        if first is not None and not lines.writes.isdisjoint(range(first, (last or first) + 1)):
+            return True
+    return False
+
+
+def _reached(
+    code: Any, start: int, is_end: Callable[[int], bool] = lambda at: False
+) -> Iterator[int]:
+    """The places of the instructions that may run from one on; nothing behind those that are an end."""
+    found, indices, _ = facts_of(code)
+    handlers = handler_table(code)
     seen: set[int] = set()
     todo = [start]
     while todo:
@@ -214,14 +247,9 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
         if at in seen or at >= len(found):
             continue
         seen.add(at)
-        one = found[at]
-        if at != start and begun_line(one):
-            ends.add(lines[at])
-            continue
-        todo += _ways_on(found, indices, handlers, at)
-        if one.opcode in JUMPS and indices.get(one.argval, len(found)) <= at:
-            ends.add(lines[indices[one.argval]])  # a jump back begins its line anew
-    return ends
+        yield at
+        if not is_end(at):
+            todo += _ways_on(found, indices, handlers, at)
 
 
 def _ways_on(
@@ -236,30 +264,6 @@ def _ways_on(
         yield indices.get(one.argval, len(found))
     if not one.opname.startswith(NEVER_ON):
         yield at + 1
-
-
-def may_still_write(frame: Any, lines: WriteLines) -> bool:
-    """Whether a frame that stands somewhere may come to an instruction of a line that may write, or to
-    one of a statement around it. Python 3.11 and later."""
-    code = frame.f_code
-    found, indices, _ = facts_of(code)
-    here, places = index_at(code, frame.f_lasti), list(code.co_positions())
-    if here is None or frame.f_lineno in lines.writes:
-        return True
-    handlers = handler_table(code)
-    seen: set[int] = set()
-    todo = [here]
-    while todo:
-        at = todo.pop()
-        if at in seen or at >= len(found):
-            continue
-        seen.add(at)
-        one = found[at]
-        first, last = places[one.offset // 2][:2]
-        if first is not None and not lines.writes.isdisjoint(range(first, (last or first) + 1)):
-            return True
-        todo += _ways_on(found, indices, handlers, at)
-    return False
 
 
 def is_within_line(code: Any, offset: int, target: int) -> bool:
