@@ -812,7 +812,8 @@ LOOPS = """
         return put
 
     def run():
-        for number in range(500): made(number)(other)
+        # As long as it takes until checks are worth while.
+        for number in range(10_000): made(number)(other)
         return [stores(other), calls(other), reads(other), len([*yields(other)]), is_traced(other)]
 
     def put(into, value):
@@ -862,6 +863,33 @@ async def test_loops_that_write_other_items_are_not_traced(
         f"{free} True",
         "True 2",
     ]
+
+
+async def test_code_that_runs_once_gets_no_checks(api: Api, program: Write) -> None:
+    """To make them would take longer than to trace it, and a function of any length has not been made
+    for its one call."""
+    names = [f"once_{number}" for number in range(100)]
+    stores = "; ".join(f"into['{at}'] = {at}" for at in range(50))
+    once = program(
+        "\n".join(
+            [
+                "one, other = {'k': 0}, {}",
+                *(f"def {name}(into): {stores}" for name in names),
+                f"functions = [{', '.join(names)}]",
+                "before = [len(one.__code__.co_code) for one in functions]",
+                "print('start')  # @start",
+                "for one_of_them in functions: one_of_them(other)",
+                "after = [len(one.__code__.co_code) for one in functions]",
+                "print(max(b - a for a, b in zip(before, after)) < 200)",
+                "one['k'] = 1",
+            ]
+        )
+    )
+    session = await at_start(api, once, "3.11")
+    await session.post("/data-breakpoints", expression="one['k']")
+    stop = await session.resume(wait=30)
+    assert (stop["change"]["old"], stop["change"]["new"]) == ("0", "1")
+    assert (await session.printed()).splitlines() == ["start", "True"]
 
 
 async def test_a_step_into_a_function_that_gets_its_checks_enters_nothing_else(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         RETURNS,
         YIELDS,
+        operations_named,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
@@ -91,6 +93,12 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
 
+_LOOPS = operations_named(("JUMP_BACKWARD",))
+_EVENTS_A_BYTE = 10  # of tracing, that take as long as to give so much of a code its checks
+_LEAST_GIVING, _GIVING_SHARE = (
+    0.05,
+    1 / 8,
+)  # seconds that may go into that, and how much of all time
 _GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -112,6 +120,10 @@ class DataSettrace:
         self.spent = 0  # events of tracing since it was considered whether checks will do
         self.due = MOST_PATIENCE  # how many lead to that
         self.patience = LEAST_PATIENCE
+        self.begun: set[Any] = set()  # what is known of each code that has begun without its checks
+        self.fresh = 0  # bytes of those that did so since it was considered, and go on without
+        self.giving = 0.0  # seconds that it has taken to give codes their checks as they begin
+        self.since = time.perf_counter()
         self.awaited: list[Any] = []  # frames under way without checks
         self.generators: list[Any] = []  # weak references to those that are
 
@@ -119,6 +131,7 @@ class DataSettrace:
         """Compare these at lines from now on."""
         self.relies = False
         self.checks, self.patience = DataChecks(watches), LEAST_PATIENCE
+        self.begun, self.fresh, self.giving, self.since = set(), 0, 0.0, time.perf_counter()
         self.watches = watches
         self.codes, self.others = CodeTable(), {}
         self._trace_all()
@@ -175,12 +188,16 @@ class DataSettrace:
         return bool(self.watches) and (not self.relies or bool(self.awaited or self.generators))
 
     def consider(self) -> None:
-        """So many events have gone by. The usual case is that checks are relied on from now on."""
+        """So many events have gone by. The usual case is that checks are relied on from now on.
+
+        Not where so much code begins without that to make its checks would take longer than to trace it.
+        """
+        least, self.fresh = self.fresh * _EVENTS_A_BYTE, 0
         if self.relies:
             self._await_less()
-        elif self.checks.can_be and self._is_calm():
+        elif self.checks.can_be and least <= self.spent and self._is_calm():
             self._place_checks(and_rely=True)
-        self._expect()
+        self._expect(least)
 
     def _place_checks(self, and_rely: bool = False) -> None:
         if data_state.lock.acquire(blocking=False):
@@ -193,12 +210,12 @@ class DataSettrace:
             finally:
                 data_state.lock.release()
 
-    def _expect(self) -> None:
+    def _expect(self, least: int = LEAST_PATIENCE) -> None:
         """After how many events from now on to consider."""
         self.spent, self.due = 0, MOST_PATIENCE
         if not self.relies and self.checks.can_be:
-            worth = max(int(self.checks.worth), LEAST_PATIENCE)
-            self.due = self.patience if self.checks.are_placed else worth
+            worth = self.patience if self.checks.are_placed else int(self.checks.worth)
+            self.due = max(worth, least, LEAST_PATIENCE)
 
     def _is_calm(self) -> bool:
         if data_state.pending or data_state.left or tracing_state.holder is not None:
@@ -298,18 +315,33 @@ class DataSettrace:
         with DebuggerAtWork():
             if not is_of_program():
                 return
+            is_given = None
             # Who records by this frame's instructions knows them by the code that it has begun in.
-            is_recorded = tracing_state.holder is not None
-            is_given = None if is_recorded else attempt(give_checks, entry, frame)
+            if tracing_state.holder is None and self._is_worth_checks(entry, frame.f_code):
+                began = time.perf_counter()
+                is_given = attempt(give_checks, entry, frame)
+                self.giving += time.perf_counter() - began
             if is_given is False:
                 self.checks.can_be = False
-            if not is_given and self.relies:  # for want of stack, say
+            if not is_given and self.relies:  # it takes too long, or there is no stack, say
                 self._rely_no_more()
             if self.watches and not self.relies:
                 self._trace_beginning(frame)
 
+    def _is_worth_checks(self, entry: Any, code: Any) -> bool:
+        """Whether a frame that begins had better have checks than be traced: all other code has them, or
+        it may last, or begins once more. And only if that takes a small share of the time."""
+        is_fresh = entry not in self.begun
+        self.begun.add(entry)
+        may_last = not is_fresh or self.relies or not _LOOPS.isdisjoint(code.co_code[::2])
+        gone = time.perf_counter() - self.since
+        if may_last and self.giving <= _LEAST_GIVING + gone * _GIVING_SHARE:
+            return True
+        self.fresh += len(code.co_code) if is_fresh else 0
+        return False
+
     def _trace_beginning(self, frame: Any) -> None:
-        """All is traced: another thread may have found so since this frame has begun, in another code."""
+        """All is traced: without checks, or since another thread has found so as this frame began."""
         lines = self.lines_in(frame)
         if lines is not None and not self.has_wrapped(frame):
             self.wrap(frame, lines)
