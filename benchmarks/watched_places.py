@@ -88,6 +88,19 @@ def main(one, other, items, table):
         "a loop of appends to another list": seconds(appends, []),
         "a loop of reads of an item": seconds(reads, {{"k": 1}}),
     }}
+    started = time.thread_time()
+    for number in range({ROUNDS_OF_A_LOOP}):
+        other.x = number
+    found["where the program stopped: writes to x of another object"] = time.thread_time() - started
+    started, into = time.thread_time(), {{}}
+    for number in range({ROUNDS_OF_A_LOOP}):
+        into["k"] = number
+    found["where the program stopped: writes to items of another dict"] = time.thread_time() - started
+    started = time.thread_time()
+    for number in range({ROUNDS_OF_A_LOOP}):
+        other.put_rest(number)
+    found["where the program stopped: calls of a method that sets y"] = time.thread_time() - started
+    one.x = items[0] = table["w"] = 0
     print(json.dumps(found))
 
 

@@ -587,6 +587,97 @@ def test_a_code_that_begins_goes_on_in_one_with_checks(run: Runs, share: float) 
     assert run.outputs[1:] == run.outputs[:1] * 3
 
 
+class UnderWay(Written):
+    """From some line on it is looked, in some frames, what they have written last."""
+
+    def __init__(self, writes: set[int], moved: set[tuple[int, bool]]) -> None:
+        super().__init__(writes)
+        self.moved = moved  # by the number of the event, and whether it is the caller that is
+        self.events = 0
+        self.lines: list[Place] = []
+        self.looked_at: set[types.FrameType] = set()
+
+    def trace(self, frame: types.FrameType, event: str, arg: Any) -> Any:
+        known = len(self.places)
+        followed = super().trace(frame, event, arg)
+        if frame not in self.looked_at:
+            del self.places[known:]
+        if followed is not None and event == "line":
+            self.events += 1
+            code = frame.f_code
+            self.lines.append((code.co_name, code.co_firstlineno, frame.f_lineno or 0))
+            self.begin(frame)
+        return followed
+
+    def begin(self, frame: types.FrameType) -> None:
+        for here, is_caller in ((frame, False), (frame.f_back, True)):
+            if here is not None and (self.events, is_caller) in self.moved:
+                self.looked_at.add(here)
+
+
+class Moving(UnderWay):
+    """And those frames go on in codes with checks there, which look in place of the trace function."""
+
+    def __init__(self, writes: set[int], lot: random.Random) -> None:
+        super().__init__(writes, set())
+        self.lot = lot
+        self.pending: dict[types.FrameType, int | None] = {}
+
+    def begin(self, frame: types.FrameType) -> None:
+        for here, is_caller in ((frame.f_back, True), (frame, False)):
+            if here is None or here.f_code.co_filename != NAME or here in self.looked_at:
+                continue
+            if self.lot.random() < (0.8 if is_caller else 0.3) and self.goes_on_with_checks(
+                here, is_caller
+            ):
+                self.moved.add((self.events, is_caller))
+                self.looked_at.add(here)
+
+    def goes_on_with_checks(self, frame: types.FrameType, is_caller: bool) -> bool:
+        code = frame.f_code
+        place = probe.instruction_of_frame(code, code, probe.inserted_in(code), frame.f_lasti)
+        room = probe.room_for(frame, probe.stack_with_checks(code))
+        if place is None or room is None or place[1] is not is_caller:
+            return False
+        lines = frozenset(line for _, _, line in code.co_lines() if line)
+        checks = probe.LineChecks(self.check, lines, frozenset(self.writes))
+        made = probe.with_traps(code, (), int, checks, probe.Entrance(*place, room))
+        assert deepest(made) <= made.co_stacksize
+        calls, behind = probe.entered_at(made)
+        if is_caller:
+            return bool(probe.go_on_in(frame, made, behind))
+        return bool(probe.go_on_at_line(frame, made, calls, has_come))
+
+    def trace(self, frame: types.FrameType, event: str, arg: Any) -> Any:
+        # What a frame that goes on in checks writes is for them to tell.
+        known, last = self.places, self.last
+        self.places, self.last = [], self.pending
+        try:
+            return super().trace(frame, event, arg)
+        finally:
+            self.places, self.last = known, last
+
+
+def has_come() -> None:
+    """What a frame calls as it goes on in another code."""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_frames_under_way_go_on_with_checks(run: Runs, seed: int) -> None:
+    lot = random.Random(seed)
+    writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < 0.6}
+    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
+    moving = Moving(writes, lot)
+    run(code, traced(moving.trace))
+    plain = UnderWay(writes, moving.moved)
+    run(code, traced(plain.trace))
+    assert len(plain.places) > 200
+    assert {is_caller for _, is_caller in moving.moved} == {True, False}
+    assert moving.lines == plain.lines
+    assert moving.places == plain.places
+    assert run.outputs[1:] == run.outputs[:1]
+
+
 def test_what_a_handler_of_a_signal_raises_is_raised_where_a_code_begins() -> None:
     class Struck(Exception):
         pass

@@ -865,6 +865,91 @@ async def test_loops_that_write_other_items_are_not_traced(
     ]
 
 
+UNDER_WAY = """
+    import contextlib
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
+
+    class Plain:
+        def __init__(self):
+            self.x = 0
+
+    class Slot:
+        __slots__ = ("x",)
+
+    one, other, slot, items, number = Plain(), Plain(), Slot(), {"k": 0}, 0
+    slot.x = 0
+
+    def is_traced():
+        "Whether the interpreter calls a trace function, or looks whether to."
+        state = ctypes.pythonapi.PyThreadState_Get()
+        return bool(ctypes.c_void_p.from_address(state + 72).value)
+
+    def main(depth):
+        if depth:
+            return main(depth - 1)
+        print("start")  # @start
+        for number in range(10_000): other.x = items["other"] = number
+        traced = is_traced()
+        @HOLD@ = number  # @in_main
+        return [traced]
+
+    def outer():
+        traced = main(3)
+        with contextlib.suppress(KeyError):
+            for number in range(10_000): other.x = items["other"] = number
+            traced += [is_traced()]
+            @HOLD@ = 2; {}["left"]  # @in_outer
+        raises(traced)
+        return traced
+
+    def raises(traced):
+        try:
+            callback = lambda: traced.append(is_traced())
+            fails(callback)
+        except KeyError:
+            @HOLD@ = 4  # @handled
+
+    def fails(callback):
+        for number in range(10_000): other.x = items["other"] = number
+        callback()
+        @HOLD@ = 3; {}["left"]  # @fails
+
+    for number in range(3): print(number, items["k"])
+    print(outer())
+    for number in range(10_000): other.x = items["other"] = number
+    print(is_traced())
+    @HOLD@ = 5  # @in_module
+    print("over")
+"""
+
+
+@pytest.mark.parametrize("hold", ["one.x", "slot.x", 'items["k"]'])
+async def test_frames_under_way_are_not_traced_either(api: Api, program: Write, hold: str) -> None:
+    """The one that the program has stopped in, and its callers: they go on in code with checks."""
+    under_way = program(UNDER_WAY.replace("@HOLD@", hold))
+    session = await at_start(api, under_way, "3.11")
+    await session.post("/data-breakpoints", expression=hold)
+    old = 0
+    for mark, new in (
+        ("in_main", 9999),
+        ("in_outer", 2),
+        ("fails", 3),
+        ("handled", 4),
+        ("in_module", 5),
+    ):
+        stop = await session.resume(wait=30)
+        change = stop["change"]
+        assert (change["old"], change["new"]) == (str(old), str(new))
+        assert change["location"]["line"] == under_way.line(mark), change
+        assert not change.get("inexact")
+        old = new
+    assert (await session.resume(wait=30))["status"] == "terminated"
+    free = ["[False, False, False]", "False", "over"]
+    assert (await session.printed()).splitlines() == ["0 0", "1 0", "2 0", "start", *free]
+
+
 async def test_code_that_runs_once_gets_no_checks(api: Api, program: Write) -> None:
     """To make them would take longer than to trace it, and a function of any length has not been made
     for its one call."""

@@ -3,6 +3,7 @@
 instructions.py   a code as instructions: taken apart, and put together again
 line_checks.py    looks whether something has changed, for codes that may write
 assembly.py       a call put into a code wherever a line begins, or where it may have written
+entrances.py      where a frame that is under way comes into such a code
 beginnings.py     a call put in where a code begins, which gets it the rest
 coming.py         what happens where a thread comes to one: that line, and no other, is traced
 trapped_codes.py  a code and its likenesses: which of them is the present one

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.traps.entrances import (
+        Entrance,
+        Way,
+        handlers_on,
+        offset_behind_call,
+        way_in,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
         UNIT_BYTES,
         CodeHandler,
@@ -59,14 +66,19 @@ _inserted = CodeTable()
 _checked_behind = CodeTable()
 _unwound = CodeTable()
 _landings = CodeTable()
+_ways_in = CodeTable()
 
 
 def with_traps(
-    code: Any, lines: Collection[int], trap: Any, checks: LineChecks | None = None
+    code: Any,
+    lines: Collection[int],
+    trap: Any,
+    checks: LineChecks | None = None,
+    entrance: Entrance | None = None,
 ) -> Any:
     """A code that does the same, and calls `trap` each time that one of the lines is to be reported.
 
-    checks: what else to call, ahead of that. Raises NoTrapError.
+    checks: what else to call, ahead of that. entrance: of a frame that is under way. Raises NoTrapError.
     """
     instructions, handlers = taken_apart(code)
     entry = next(one for one in instructions if one.name == "RESUME")
@@ -83,18 +95,22 @@ def with_traps(
         found = _trap_before(one, ways.get(one, ()), one.line in lines, entry, numbers, last)
         if found is not None:
             traps[one] = found
-    if not traps:
+    if not traps and entrance is None:
         return code
     unwinding = unwinding_checks(instructions, handlers, following, numbers, last)
     _lead_into(traps, instructions, handlers, entry, last)
     table = _handlers_with_traps([*handlers, *unwinding.handlers], traps, depths)
     table += unwinding.own_handlers
+    way = entrance and _way_in(entrance, numbers, instructions, traps)
     placed = [every for one in instructions for every in (*one.inserted, one)]
+    if way:
+        placed[placed.index(entry) + 1 : placed.index(entry) + 1] = way.made
     placed += [every for one in traps.values() for every in one.escape]
     placed += unwinding.instructions
     landing = _landing_before(following[0]) if checks else []
     placed += landing
     settle(placed)
+    table += handlers_on(way, table) if way else []
     made = code.replace(
         co_code=b"".join(one.assembled() for one in placed),
         co_consts=(*code.co_consts, *numbers.constants),
@@ -103,7 +119,9 @@ def with_traps(
         co_linetable=place_table(placed, code.co_firstlineno),
         co_exceptiontable=handler_bytes(table, placed),
     )
-    _note_inserted(made, traps)
+    _note_inserted(made, traps, way)
+    if way:
+        _ways_in[made] = way.made[1].here, offset_behind_call(way)
     if checks:
         _note_checks(made, traps, unwinding)
         _unwound[made] = range((unwinding.instructions or landing)[0].here, len(made.co_code))
@@ -120,6 +138,24 @@ def landing_in(code: Any) -> int | None:
     """Where a frame goes on in this code, which has checks, behind a call ahead of all its lines."""
     found: int | None = _landings.get(code)
     return found
+
+
+def entered_at(code: Any) -> tuple[int, int]:
+    """Of a code with an entrance, where it calls something, and what is behind that."""
+    found: tuple[int, int] = _ways_in.get(code)
+    return found
+
+
+def _way_in(
+    entrance: Entrance,
+    numbers: TrapNumbers,
+    instructions: list[Instruction],
+    traps: dict[Instruction, _Trap],
+) -> Way:
+    room = numbers.trap + len(numbers.constants)
+    numbers.constants.append(entrance.room)
+    pasts = {one: trap.past for one, trap in traps.items()}
+    return way_in(entrance, room, instructions, pasts)
 
 
 def _landing_before(first: Instruction) -> list[Instruction]:
@@ -288,7 +324,8 @@ def _handlers_with_traps(
             found.append(CodeHandler(read, behind, absent, depth, keeps_place=False))
             begin = behind
         found.append(CodeHandler(begin, before, trap.escape[0], depth, keeps_place=False))
-    added = next(trap.escape[0] for trap in traps.values())  # where the code's own instructions end
+    # Where the code's own instructions end.
+    added = next((trap.escape[0] for trap in traps.values()), None)
     trapped = list(traps)
     for one in handlers:
         first = first_inserted(one.first)
@@ -301,10 +338,9 @@ def _handlers_with_traps(
     return found
 
 
-def _note_inserted(made: Any, traps: dict[Instruction, _Trap]) -> None:
-    note_inserted(
-        made, [(before, (*before.inserted, *trap.escape)) for before, trap in traps.items()]
-    )
+def _note_inserted(made: Any, traps: dict[Instruction, _Trap], way: Way | None) -> None:
+    inserted = [(before, (*before.inserted, *trap.escape)) for before, trap in traps.items()]
+    note_inserted(made, [*inserted, (way.one, way.made)] if way else inserted)
 
 
 def note_inserted(made: Any, inserted: Iterable[tuple[Instruction, Iterable[Instruction]]]) -> None:

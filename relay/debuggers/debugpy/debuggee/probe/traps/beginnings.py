@@ -3,7 +3,7 @@
 To put calls in wherever a code may write takes ten times as long as to put in this one. So all codes get
 it alone, and those that begin the rest then. What it calls is a function in Python, which
 the interpreter runs without leaving the frame that calls: behind it the frame goes on by what is
-written in memory (`frames/frame_memory.py`).
+written in memory (`frames/frame_moves.py`).
 
 What cannot be called, for want of stack or memory, is passed over, and what a handler of a signal
 raises is raised where the code begins. Refuses to know what the call does.

@@ -8,28 +8,48 @@ may write.
 from __future__ import annotations
 
 import gc
-import threading
+import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import function_of, go_on_in
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_moves import (
+        function_of,
+        go_on_at_line,
+        go_on_in,
+        room_for,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import landing_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
+        entered_at,
+        inserted_in,
+        landing_in,
+        stack_with_checks,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import is_yet_to_begin
+    from relay.debuggers.debugpy.debuggee.probe.traps.entrances import (
+        Entrance,
+        instruction_of_frame,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
+        PlacingTraps,
+        code_of_frame,
         code_with_checks_found,
         give_code,
         trapped_code,
         traps_state,
     )
+
+
+_HAS_OWN_MEMORY = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Of a code's flags: its frames are no part of their thread's memory, and have no more than their own."""
 
 
 class LoadedCode(NamedTuple):
@@ -67,9 +87,8 @@ def _listed_code() -> LoadedCode:
 
 def place_checks(wanted: CodeTable, loaded: LoadedCode) -> bool:
     """Have these codes call their LineChecks, and all others none. False if one cannot; then none does."""
-    with traps_state.lock:
+    with PlacingTraps():
         before, traps_state.checks = traps_state.checks, wanted
-        traps_state.placing = threading.get_ident()
         try:
             _place_in_functions(loaded)
         except Exception as error:
@@ -79,8 +98,6 @@ def place_checks(wanted: CodeTable, loaded: LoadedCode) -> bool:
             if len(before) or len(wanted):
                 _place_in_functions(loaded)
             return False
-        finally:
-            traps_state.placing = None
     return True
 
 
@@ -101,8 +118,7 @@ def hear_new_code(
 def give_checks(entry: Any, frame: Any) -> bool:
     """Have a frame that begins go on in a code with checks, as all that run it after. False where that
     cannot be."""
-    with traps_state.lock:
-        traps_state.placing = threading.get_ident()
+    with PlacingTraps():
         try:
             present, function = code_with_checks_found(entry), function_of(frame)
             is_its_own = type(function) is FUNCTION and function.__code__ is frame.f_code
@@ -110,10 +126,44 @@ def give_checks(entry: Any, frame: Any) -> bool:
                 return False
         except NoTrapError:
             return False
-        finally:
-            traps_state.placing = None
     landing = landing_in(present)
     return entry.checks is None or (landing is not None and go_on_in(frame, present, landing))
+
+
+def give_checks_under_way(frame: Any, is_at_line: bool) -> bool:
+    """Have a frame of this thread that is under way go on in a code with checks, of its own. False where
+    that cannot be: it is a generator's, has called code in C, or has no room for it.
+
+    is_at_line: whether it stands in a trace function of a line; else in what it has called.
+    """
+    with PlacingTraps():
+        try:
+            return _go_on_with_checks(frame, is_at_line)
+        except NoTrapError:
+            return False
+
+
+def _go_on_with_checks(frame: Any, is_at_line: bool) -> bool:
+    code = frame.f_code
+    entry = traps_state.codes.get(code)
+    if entry is None or code.co_flags & _HAS_OWN_MEMORY:
+        return False
+    code_with_checks_found(entry)
+    if entry.checks is None:  # it cannot write, as it turns out
+        return True
+    place = instruction_of_frame(code, entry.original, inserted_in(code), frame.f_lasti)
+    room = room_for(frame, stack_with_checks(entry.original))
+    if place is None or room is None or place[1] is is_at_line:
+        return False
+    made = code_of_frame(entry, Entrance(*place, room))
+    calls, behind = entered_at(made)
+    if is_at_line:
+        return go_on_at_line(frame, made, calls, _has_come)
+    return go_on_in(frame, made, behind)
+
+
+def _has_come() -> None:
+    """What a frame calls so that the interpreter looks at its code anew."""
 
 
 def original_of(code: Any) -> Any:

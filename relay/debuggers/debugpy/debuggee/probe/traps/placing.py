@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
+        PlacingTraps,
         TrappedCode,
         give_code,
         path_of,
@@ -94,7 +95,7 @@ def begin_placing(py_db: Any, is_launched: bool = True) -> None:
 def place_traps(py_db: Any) -> None:
     """Breakpoints have changed: give every code that has one its traps, and take others away."""
     if traps_state.are_set:
-        with traps_state.lock:
+        with PlacingTraps():
             _place_changed(py_db)
 
 
@@ -110,26 +111,19 @@ def _place_changed(py_db: Any) -> None:
     if _is_recorded() or gc.get_freeze_count() > traps_state.frozen:
         traps_state.untrapped |= changed.intersection(now)
         return
-    traps_state.placing = threading.get_ident()
     try:
         _place_in_loaded(changed)
     except BaseException:
         traps_state.untrapped |= changed.intersection(now)
         raise
-    finally:
-        traps_state.placing = None
 
 
 def code_to_run(code: Any) -> Any:
     """What to run in the place of this code, of a module, which nobody else has."""
     if not traps_state.are_set or not traps_state.lines or _is_recorded():
         return code
-    with traps_state.lock:
-        traps_state.placing = threading.get_ident()
-        try:
-            return _place_in_code(code)
-        finally:
-            traps_state.placing = None
+    with PlacingTraps():
+        return _place_in_code(code)
 
 
 def need_tracing(py_db: Any) -> bool:
@@ -164,6 +158,8 @@ def _is_without(code: Any) -> bool:
         return False
     entry = traps_state.codes.get(code)
     if entry is not None and entry.present is code and entry.lines:
+        return False
+    if entry is not None and entry.lines and entry.entered.get(code) == entry.lines:
         return False
     return not wanted.isdisjoint(line for *_, line in code.co_lines())
 
@@ -313,15 +309,11 @@ def meet_code(frame: Any) -> None:
     if code.co_flags & _FAST_VARIABLES:  # a function, whose code was made of its parts
         traps_state.untrapped.add(path)
         return
-    with traps_state.lock:
+    with PlacingTraps():
         entry = traps_state.codes[code] = TrappedCode(code)
-        traps_state.placing = threading.get_ident()
-        try:
-            for at, inner in enumerate(code.co_consts):
-                if type(inner) is CODE_OBJECT:
-                    put_inner(entry, at, _place_in_code(inner))
-        finally:
-            traps_state.placing = None
+        for at, inner in enumerate(code.co_consts):
+            if type(inner) is CODE_OBJECT:
+                put_inner(entry, at, _place_in_code(inner))
     if _is_without(code):
         traps_state.frames.append(frame)
 

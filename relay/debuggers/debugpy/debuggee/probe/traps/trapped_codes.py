@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import with_traps
     from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import with_beginning
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import TRAP
+    from relay.debuggers.debugpy.debuggee.probe.traps.entrances import Entrance
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LaterChecks, LineChecks
 
@@ -40,6 +41,7 @@ class TrappedCode:
         "begun",
         "checked",
         "checks",
+        "entered",
         "holders",
         "lines",
         "original",
@@ -53,6 +55,7 @@ class TrappedCode:
         self.checks: Any = None  # that it has
         self.checked = CodeTable()  # variants that have those
         self.variants = [original]  # each may still run
+        self.entered = CodeTable()  # variants for a frame that was under way, with their lines
         self.begun: Any = None  # the variant that calls `begin` first
         # What has it among its constants, and where.
         self.holders: set[tuple[TrappedCode, int]] = set()
@@ -92,6 +95,23 @@ class _Traps:
 
 
 traps_state = _Traps()
+
+
+class PlacingTraps:
+    """While this thread makes codes with traps, and gives them to functions: what the audit hooks hear then
+    is no new code of the program's. It may be begun within itself."""
+
+    __slots__ = ("_before", "_lock")
+
+    def __enter__(self) -> None:
+        self._lock = traps_state.lock  # a forked child gets another one
+        self._lock.acquire()
+        self._before = traps_state.placing
+        traps_state.placing = threading.get_ident()
+
+    def __exit__(self, *error: object) -> None:
+        traps_state.placing = self._before
+        self._lock.release()
 
 
 def path_of(filename: str) -> str:
@@ -167,6 +187,16 @@ def code_with_checks_found(entry: TrappedCode) -> Any:
     for holder, at in entry.holders:
         put_inner(holder, at, present)
     return present
+
+
+def code_of_frame(entry: TrappedCode, entrance: Entrance) -> Any:
+    """The present code, for a frame that is under way. With the lock held. Raises NoTrapError."""
+    made = with_traps(entry.original, entry.lines, TRAP, entry.checks, entrance)
+    entry.variants.append(made)
+    entry.entered[made] = entry.lines
+    entry.checked[made] = True
+    traps_state.codes[made] = entry
+    return made
 
 
 def put_inner(entry: TrappedCode, at: int, inner: Any) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import is_in_trace_function
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_moves import is_in_trace_function
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         RETURNS,
         YIELDS,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_before_send, write_behind
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         give_checks,
+        give_checks_under_way,
         has_its_checks,
         hear_new_code,
         is_to_have_checks,
@@ -99,6 +100,7 @@ _LEAST_GIVING, _GIVING_SHARE = (
     0.05,
     1 / 8,
 )  # seconds that may go into that, and how much of all time
+_MOST_TRIED = 100
 _GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -126,6 +128,7 @@ class DataSettrace:
         self.since = time.perf_counter()
         self.awaited: list[Any] = []  # frames under way without checks
         self.generators: list[Any] = []  # weak references to those that are
+        self.tried: list[Any] = []  # frames that could not be given any as they were under way
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
@@ -204,7 +207,8 @@ class DataSettrace:
             try:
                 if not self.checks.are_placed:
                     self.checks.worth = MOST_PATIENCE  # before it is tried again
-                    attempt(self.checks.place)
+                    with DebuggerAtWork():
+                        attempt(self.checks.place)
                 if self.checks.are_placed and and_rely:
                     self._rely()
             finally:
@@ -228,6 +232,7 @@ class DataSettrace:
         frames = [frame for _, frame in frames_of_all_threads()]
         self.awaited = [frame for frame in frames if self._is_awaited(frame)]
         self.generators = [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)]
+        self.tried = []
         self._forget_places()
         self.checks.look_anew()
         self.relies = True
@@ -257,6 +262,27 @@ class DataSettrace:
         self.awaited = [one for one in self.awaited if any(one is frame for frame in running)]
         if not self.needs_tracing():
             trace_less()
+
+    def give_awaited(self, frame: Any) -> None:
+        """This thread is at a line of a frame: that one, and its callers, are to go on with checks."""
+        tried: tuple[Any, ...] = frame, True
+        while tried[0] is not None:
+            if self._is_worth_trying(*tried):
+                if not self._is_calm():
+                    return
+                self.tried.append(tried)
+                if attempt(give_checks_under_way, *tried):
+                    self.awaited = [one for one in self.awaited if one is not tried[0]]
+            tried = tried[0].f_back, False
+        if not self.needs_tracing():
+            trace_less()
+            if not is_thread_traced(debugger()):
+                leave_thread()
+
+    def _is_worth_trying(self, frame: Any, is_at_line: bool) -> bool:
+        if len(self.tried) >= _MOST_TRIED or not any(one is frame for one in self.awaited):
+            return False
+        return not any(one is frame and at is is_at_line for one, at in self.tried)
 
     def leaves(self, frame: Any) -> None:
         """A frame is left that is traced."""
@@ -318,9 +344,9 @@ class DataSettrace:
             is_given = None
             # Who records by this frame's instructions knows them by the code that it has begun in.
             if tracing_state.holder is None and self._is_worth_checks(entry, frame.f_code):
-                began = time.perf_counter()
+                began = time.thread_time()
                 is_given = attempt(give_checks, entry, frame)
-                self.giving += time.perf_counter() - began
+                self.giving += time.thread_time() - began
             if is_given is False:
                 self.checks.can_be = False
             if not is_given and self.relies:  # it takes too long, or there is no stack, say
@@ -467,6 +493,9 @@ class _DataLocal:
                 self._take_over(frame)
             elif listener.spent >= listener.due:
                 attempt(listener.consider)
+            if listener.relies and listener.awaited:
+                with DebuggerAtWork():
+                    attempt(listener.give_awaited, frame)
         elif event == "exception":
             self.error = True
         elif event == "return":
