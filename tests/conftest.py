@@ -33,14 +33,31 @@ def _import_a_share(config: pytest.Config) -> None:
     """Each worker begins with other files, when all are collected: pytest keeps what it compiles,
     and no worker compiles the same after a fresh checkout."""
     worker = getattr(config, "workerinput", None)
-    if worker is None or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+    if worker is None or not _are_all_collected(config):
         return
     number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
-    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[number::count]:
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    for path in [path for path in files if not _is_left_out(path, config)][number::count]:
         name = ".".join(path.relative_to(config.rootpath).with_suffix("").parts)
         # Whatever is wrong with it is told when it is collected.
         with contextlib.suppress(Exception, pytest.skip.Exception):
             importlib.import_module(name)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What the mark would leave out to the last test is not even imported."""
+    return True if _is_left_out(collection_path, config) else None
+
+
+def _is_left_out(path: Path, config: pytest.Config) -> bool:
+    if config.option.markexpr != "not once" or not _are_all_collected(config):
+        return False
+    return environments.is_place_of_once(path)
+
+
+def _are_all_collected(config: pytest.Config) -> bool:
+    """No file is asked for by its name: who does so is told what becomes of it."""
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -111,11 +111,11 @@ WHOLE_SESSIONS = (
 )
 """Below tests/: what launches programs, nine tenths of all time. Each change tries a sample of it."""
 
-SAMPLED = 6
+SAMPLED = 8
 """Of so many parameter sets of a test, the sample holds one."""
 
-LEFT_OUT = 3
-"""Of so many tests without parameters, which one Python suffices for, the sample leaves one out."""
+LEFT_OUT = 2
+"""Of so many tests without parameters, the sample leaves one out."""
 
 OLDEST = (3, 11)
 """The Python of the relay for which the sample holds what the sample of the others leaves."""
@@ -127,11 +127,16 @@ _SLOW_RUNG_SAMPLE = tuple(f"{TESTS / place}" for place in SLOW_RUNG_SAMPLE)
 
 def suffices_once(item: pytest.Item) -> bool:
     """Whether the outcome of this test is the same on each Python that the relay may have."""
-    parameters, path = _parameters(item), str(item.path)
-    if path.startswith(_PLACES) or not DEBUGGEES.isdisjoint(parameters):
+    parameters = _parameters(item)
+    if is_place_of_once(item.path) or not DEBUGGEES.isdisjoint(parameters):
         return True
     rung = parameters.get("rung", parameters.get("mode"))
-    return rung in STOCK_RUNGS and not path.startswith(_ON_EACH_RUNG)
+    return rung in STOCK_RUNGS and not str(item.path).startswith(_ON_EACH_RUNG)
+
+
+def is_place_of_once(path: Path) -> bool:
+    """Whether it is a file or a folder all of whose tests one Python suffices for."""
+    return str(path).startswith(_PLACES)
 
 
 def sample(items: Sequence[pytest.Item], change: str) -> list[pytest.Item]:
@@ -146,10 +151,10 @@ def sample(items: Sequence[pytest.Item], change: str) -> list[pytest.Item]:
             test = item.nodeid.partition("[")[0], suffices_once(item)
             sampled.setdefault(test, []).append(item.nodeid)
     for (name, is_once), sets in sampled.items():
-        if not is_once:
-            drawn |= dealt(sets, change, sys.version_info[:2])
-        elif sets != [name] or is_drawn(name, change):
-            drawn |= draw(sets, change)
+        if sets == [name] and not is_drawn(name, change):
+            continue
+        python = sys.version_info[:2]
+        drawn |= draw(sets, change) if is_once else dealt(sets, change, python)
     return [item for item in items if item.nodeid in drawn]
 
 
@@ -160,14 +165,14 @@ def draw(names: Sequence[str], change: str, pythons: int = 1) -> set[str]:
 
 
 def is_drawn(test: str, change: str) -> bool:
-    """Whether a test without parameters, which one Python suffices for, is in the sample."""
+    """Whether a test without parameters is in the sample, on one Python."""
     return _lot(change, test) % LEFT_OUT != 0
 
 
 def dealt(names: Sequence[str], change: str, python: tuple[int, int]) -> set[str]:
     """What this Python gets of those that two draw: the oldest one gets what the newest does not."""
     ordered = sorted(draw(names, change, 2))
-    first = _lot(change, ordered[0]) % 2
+    first = _lot(change, ordered[0]) // LEFT_OUT % 2  # what is_drawn does not ask of the lot
     return set(ordered[first ^ (python == OLDEST) :: 2])
 
 

@@ -65,7 +65,9 @@ def test_only_the_middle_python_is_left_out_by_the_whole_check() -> None:
     run = (ROOT / ".ci" / "run").read_text()
     (left_out,) = re.findall(r"TOX_SKIP_ENV='(.*)'", run)
     (beside,) = re.findall(r"^beside checks -e (\S+)", run, re.MULTILINE)
-    assert set(left_out.split("|")) == {"py312", *beside.split(",")} <= set(environments())
+    others = {"fuzz", *beside.split(",")}
+    assert set(left_out.split("|")) == {"py312", *others} <= set(environments())
+    assert '"$venv/bin/tox" -e fuzz' in run
 
 
 def test_only_the_check_of_each_change_takes_a_sample() -> None:
@@ -79,15 +81,27 @@ def test_only_the_check_of_each_change_takes_a_sample() -> None:
 
 def collected(change: str) -> set[str]:
     files = ["tests/e2e/test_first_session.py", "tests/e2e/test_output.py", "tests/test_layers.py"]
-    listing = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files],
+    return {line for line in listing(change, *files).splitlines() if "::" in line}
+
+
+def listing(change: str, *words: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *words],
         cwd=ROOT,
         env=os.environ | {"RELAY_TEST_SAMPLE": change},
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    return {line for line in listing.splitlines() if "::" in line}
+
+
+def test_what_the_mark_leaves_out_whole_is_not_imported_unless_it_is_named() -> None:
+    once, each = "tests/logs", "tests/dap"
+    assert once.removeprefix("tests/") in PLACES
+    found = listing("", "-m", "not once", "-o", f"testpaths={once} {each}")
+    assert each in found
+    assert "deselected" not in found
+    assert "deselected" in listing("", "-m", "not once", once, each)
 
 
 NAMES = [f"test_one[{number}]" for number in range(9)]
@@ -111,8 +125,15 @@ def test_a_test_with_parameters_is_in_each_sample_and_all_its_sets_in_some(count
 
 def test_of_tests_without_parameters_a_sample_leaves_some_out_and_others_the_next_time() -> None:
     changes = [f"change {number}" for number in range(300)]
-    share = sum(is_drawn("test_one", change) for change in changes) / len(changes)
-    assert abs(share - (1 - 1 / LEFT_OUT)) < 0.1
+    drawn = [change for change in changes if is_drawn("test_one", change)]
+    assert abs(len(drawn) / len(changes) - (1 - 1 / LEFT_OUT)) < 0.1
+
+    # What each Python runs is the oldest one's half of the time, and else the newest one's.
+    oldest = {change for change in drawn if dealt(["test_one"], change, OLDEST)}
+    newest = {change for change in drawn if dealt(["test_one"], change, (3, 13))}
+    assert oldest.isdisjoint(newest)
+    assert oldest | newest == set(drawn)
+    assert abs(len(oldest) / len(drawn) - 0.5) < 0.1
 
 
 @pytest.mark.parametrize("place", [*PLACES, *ON_EACH_RUNG, *SLOW_RUNG_SAMPLE])
