@@ -216,7 +216,7 @@ class Session:
     @property
     def timed_out(self) -> bool:
         """Whether the idle timeout is over; what runs is being ended, or has been."""
-        return self.expired or (self._scope.cancel_called and not self.is_ending)
+        return self.expired or (not self.is_ending and self._idle.is_over)
 
     @property
     def idle_until(self) -> float:
@@ -237,7 +237,7 @@ class Session:
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     self._idle.rest()
-                    nursery.start_soon(self._idle.warn_at_half_time, self.program_events.warned)
+                    nursery.start_soon(self._idle.watch, self.program_events.warned)
                     self.opened.set()
                     await trio.sleep_forever()
             self.expired = not self.is_ending
