@@ -34,8 +34,11 @@ def compile_source(source: str, statements: bool, frame: Any) -> tuple[Any, Any]
     name = "<evaluate>"
     try:
         if not statements:
-            tree = mangled(ast.parse(source.strip(), name, "eval"), source, frame)
-            return None, compile(tree, name, "eval", 0, True)
+            owner = _mangling_class(source, frame)
+            # A tree is made of Python objects, and takes longer than the whole compiler.
+            text: Any = source.strip()
+            code = mangle_names(ast.parse(text, name, "eval"), owner) if owner else text
+            return None, compile(code, name, "eval", 0, True)
         tree = mangled(ast.parse(textwrap.dedent(source).strip("\n"), name, "exec"), source, frame)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         body = compile(tree, name, "exec", 0, True) if tree.body else None
@@ -49,8 +52,12 @@ def compile_source(source: str, statements: bool, frame: Any) -> tuple[Any, Any]
 
 def mangled(tree: Any, source: str, frame: Any) -> Any:
     """The tree with private names as the compiler would write them in the frame's class."""
-    owner = _class_name(frame) if frame is not None and "__" in source else None
-    return mangle_names(tree, owner or "")
+    return mangle_names(tree, _mangling_class(source, frame))
+
+
+def _mangling_class(source: str, frame: Any) -> str:
+    """The class whose private names the source may have; empty if there is none."""
+    return (frame is not None and "__" in source and _class_name(frame)) or ""
 
 
 def mangle_names(tree: Any, owner: str) -> Any:
