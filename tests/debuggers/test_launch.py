@@ -118,7 +118,12 @@ def test_the_exit_code_behind_the_launcher(returncode: int, code: int) -> None:
         ("<frozen runpy>", "_run_module_as_main", True),
         ("/usr/lib/python3.11/runpy.py", "run_path", False),
         ("/app/debugpy/__main__.py", "<module>", True),
+        ("/app/debugpy/server/cli.py", "run_file", True),
         ("/app/main.py", "<module>", False),
+        ("/app/__main__.py", "<module>", False),
+        ("/app/cli.py", "run_file", False),
+        ("/app/my_runpy.py", "_run_code", False),
+        ("<frozen runpy>", "run_path", False),
         (None, "x", False),
     ],
 )

@@ -404,8 +404,8 @@ def is_launcher_frame(path: str | None, name: str) -> bool:
 
     True of runpy's frames under `-m debugpy`, and of debugpy's own.
     """
-    if path is None:
-        return False
+    if path is None or not path.endswith(("runpy>", "runpy.py", "__main__.py", "cli.py")):
+        return False  # asked at each stop, and a Path takes thirty times as long
     if path == "<frozen runpy>" or Path(path).name == "runpy.py":
         return name in {"_run_module_as_main", "_run_code"}
     return Path(path).parts[-2:] in {("debugpy", "__main__.py"), ("server", "cli.py")}

@@ -116,6 +116,8 @@ def values_within(result: Result, max_chars: int, *, for_parts: bool) -> Result:
     values = [result.explanation, returned.value if returned is not None else None]
     values += [change.old, change.new] if change is not None else []
     long = [value for value in values if value is not None and _size(value) > LEAST_VALUE]
+    if not long:  # as of nearly every step
+        return result
     taken = sum(map(_size, [*long, getattr(result, "text", None) or ""]))
     room = max_chars - ENVELOPE - (len(result.model_dump_json()) - taken)
     cut = _cut_to(room // 2 if for_parts else room, long)
