@@ -950,6 +950,85 @@ async def test_frames_under_way_are_not_traced_either(api: Api, program: Write, 
     assert (await session.printed()).splitlines() == ["0 0", "1 0", "2 0", "start", *free]
 
 
+LOCALS = """
+    import contextlib
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
+
+    class Plain:
+        x = 0
+
+    one, other = Plain(), Plain()
+    one.x = 0
+
+    def is_traced():
+        state = ctypes.pythonapi.PyThreadState_Get()
+        return bool(ctypes.c_void_p.from_address(state + 72).value)
+
+    def called(number):
+        other.x = number
+
+    def settle():
+        for number in range(10_000): called(number)
+        seen.append(is_traced())
+
+    def main(depth, raises):
+        watched = also = 1
+        print("main", depth)  # @start
+        settle()
+        for number in range(3):
+            if number == 1: watched = number + 1; settle()
+            else: also = number
+            one.x = number
+        if depth: main(depth - 1, not raises)
+        with contextlib.suppress(ValueError): watched = int("x")
+        settle()
+        del watched
+        settle()
+        for watched in range(2): settle()
+        watched += 1
+        settle()
+        if raises: {}["left"]
+        settle()
+        return also
+
+    def caller(*given):
+        watched = 5
+        try:
+            return main(*given)
+        except KeyError:
+            return watched
+
+    def breaks():
+        return 1  # @break
+
+    seen = []
+    caller(1, True)
+    breaks()
+    caller(0, False)
+    print("over", [*map(seen.count, (False, True))] if LOOKS else "")
+"""
+
+
+@pytest.mark.parametrize("watched", [["watched"], ["watched", "also"], ["watched", "one.x"]])
+async def test_stops_for_a_local_are_those_of_each_line(
+    api: Api, program: Write, watched: list[str]
+) -> None:
+    """Its frame goes on in code with checks that no other frame has, and that tell of its end."""
+    wanted, traced = await stops(
+        api, program(LOCALS.replace("LOOKS", "False")), EVERY_LINE, watched, "3.11"
+    )
+    looks = program(LOCALS.replace("LOOKS", "True"))
+    found, checked = await stops(api, looks, {}, watched, "3.11")
+    assert len(wanted) > 8
+    assert found == wanted
+    printed = (await checked.printed()).splitlines()
+    assert printed[:-1] == (await traced.printed()).splitlines()[:-1]
+    free, traced_times = map(int, printed[-1][len("over [") : -1].split(","))
+    assert free > 15 > 5 > traced_times  # until the first hundred calls behind a change are over
+
+
 async def test_code_that_runs_once_gets_no_checks(api: Api, program: Write) -> None:
     """To make them would take longer than to trace it, and a function of any length has not been made
     for its one call."""

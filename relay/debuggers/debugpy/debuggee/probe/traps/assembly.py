@@ -257,7 +257,7 @@ class _Trap:
         the one that may write where the frame is left."""
         new = Instruction
         trap = trap_call(numbers.trap) if is_trap else []
-        looks = [LineCheck(numbers, before, before.place) for line in left]
+        looks = [LineCheck(numbers, before, before.place, leaves=True) for line in left]
         leave = [one for look in looks for one in look.made]
         self.checks: list[tuple[Instruction, Any]]
         self.checks = [(look.call[3], line) for look, line in zip(looks, left, strict=True)]

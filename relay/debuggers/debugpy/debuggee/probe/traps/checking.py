@@ -34,7 +34,8 @@ if TYPE_CHECKING:
         instruction_of_frame,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame
+    from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame, has_its_traps
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
         CODE_OBJECT,
         FUNCTION,
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
 
 _HAS_OWN_MEMORY = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Of a code's flags: its frames are no part of their thread's memory, and have no more than their own."""
+
+
+def can_have_checks() -> bool:
+    """Whether codes of this process are given any."""
+    return traps_state.are_set
 
 
 class LoadedCode(NamedTuple):
@@ -130,32 +136,39 @@ def give_checks(entry: Any, frame: Any) -> bool:
     return entry.checks is None or (landing is not None and go_on_in(frame, present, landing))
 
 
-def give_checks_under_way(frame: Any, is_at_line: bool) -> bool:
-    """Have a frame of this thread that is under way go on in a code with checks, of its own. False where
+def give_checks_under_way(frame: Any, is_at_line: bool, own: LineChecks | None) -> bool:
+    """Have a frame of this thread that is under way go on in a code with checks, made for it. False where
     that cannot be: it is a generator's, has called code in C, or has no room for it.
 
-    is_at_line: whether it stands in a trace function of a line; else in what it has called.
+    is_at_line: whether it stands in a trace function of a line; else in what it has called. own: checks that
+    no other frame of its code has, in place of those that all have.
     """
     with PlacingTraps():
         try:
-            return _go_on_with_checks(frame, is_at_line)
+            goes_on = _go_on_with_checks(frame, is_at_line, own)
         except NoTrapError:
             return False
+        if goes_on:
+            has_its_traps(frame)
+        return goes_on
 
 
-def _go_on_with_checks(frame: Any, is_at_line: bool) -> bool:
+def _go_on_with_checks(frame: Any, is_at_line: bool, own: LineChecks | None) -> bool:
     code = frame.f_code
+    if own is not None:
+        trapped_code(code)
     entry = traps_state.codes.get(code)
     if entry is None or code.co_flags & _HAS_OWN_MEMORY:
         return False
-    code_with_checks_found(entry)
-    if entry.checks is None:  # it cannot write, as it turns out
-        return True
+    if own is None:
+        code_with_checks_found(entry)
+        if entry.checks is None:  # it cannot write, as it turns out
+            return True
     place = instruction_of_frame(code, entry.original, inserted_in(code), frame.f_lasti)
     room = room_for(frame, stack_with_checks(entry.original))
     if place is None or room is None or place[1] is is_at_line:
         return False
-    made = code_of_frame(entry, Entrance(*place, room))
+    made = code_of_frame(entry, Entrance(*place, room), own)
     calls, behind = entered_at(made)
     if is_at_line:
         return go_on_at_line(frame, made, calls, _has_come)

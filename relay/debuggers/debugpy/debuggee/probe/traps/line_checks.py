@@ -38,6 +38,8 @@ class QuickCheck(NamedTuple):
     one."""
     is_slot: bool = False
     """Whether there is no dict: what `owner` gives, or else `space`, has the attribute itself."""
+    is_local: bool = False
+    """Whether it is a variable of the code's own frame."""
 
 
 class LineChecks(NamedTuple):
@@ -53,6 +55,8 @@ class LineChecks(NamedTuple):
     """Whether the dict stays the same while this code runs."""
     also: tuple[QuickCheck, ...] = ()
     """Where there are several data breakpoints, those of the others."""
+    ends: Callable[[], Any] | None = None
+    """What to call where the frame is left, whatever has changed; None: the check, if something has."""
 
 
 class LaterChecks(NamedTuple):
@@ -197,13 +201,14 @@ def _alike(
 
 
 class _QuickNumbers(NamedTuple):
-    """Of one quick check: where its constants and the slot's name are."""
+    """Of one quick check: where its constants, the slot's name, and the variable are."""
 
     watched: int
     key: int
     slot: int
     calls_owner: bool
     is_slot: bool
+    variable: int | None
 
 
 class TrapNumbers:
@@ -220,15 +225,20 @@ class TrapNumbers:
         )
         self.keeps_space = checks is not None and checks.keeps_space
         self.quick: list[_QuickNumbers] = []
+        self.ends: int | None = None
         if checks is None:
             return
         self.constants.append(checks.check)
+        if checks.ends is not None:
+            self.ends = first + len(self.constants)
+            self.constants.append(checks.ends)
         if checks.quick is None:
             return
         self.names += _LOOKS
         for one in (checks.quick, *checks.also):
             at, name = first + len(self.constants), self.traceback + len(self.names)
-            self.quick.append(_QuickNumbers(at, at + 1, name, one.has_owner, one.is_slot))
+            variable = code.co_varnames.index(one.key) if one.is_local else None
+            self.quick.append(_QuickNumbers(at, at + 1, name, one.has_owner, one.is_slot, variable))
             self.constants += [one.watched, one.key]
             self.names += (one.key,) if one.is_slot else ()
 
@@ -250,13 +260,16 @@ class LineCheck:
         over: Instruction,
         place: Any = (None,) * 4,
         is_first: bool = False,
+        leaves: bool = False,
     ) -> None:
-        """over: where to go on if nothing has; is_first: whether other code may have run before."""
-        self.call = trap_call(numbers.check, place)
+        """over: where to go on if nothing has; is_first: whether other code may have run before; leaves:
+        whether the frame is about to be left."""
+        ends = numbers.ends if leaves else None
+        self.call = trap_call(numbers.check if ends is None else ends, place)
         self.made = self.call
         self.reads: list[tuple[Instruction, Instruction, Instruction]] = []
         """What may raise, what is behind it, and where to go on if there is nothing to compare."""
-        if not numbers.quick:
+        if not numbers.quick or ends is not None:
             return
         absent = Instruction("POP_TOP", 0, place)
         self.made = []
@@ -281,6 +294,8 @@ def _get_space(
     numbers: TrapNumbers, quick: _QuickNumbers, calls_owner: bool, place: Any
 ) -> list[Instruction]:
     """What has the value."""
+    if quick.variable is not None:
+        return []
     made = [("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.space)]
     if calls_owner:
         made = [("PUSH_NULL", 0), ("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.owner)]
@@ -291,6 +306,8 @@ def _get_space(
 def _read_value(
     numbers: TrapNumbers, quick: _QuickNumbers, calls_owner: bool, place: Any
 ) -> list[Instruction]:
+    if quick.variable is not None:
+        return [Instruction("LOAD_FAST", quick.variable, place)]
     if quick.is_slot:
         return [Instruction("LOAD_ATTR", quick.slot, place)]
     made = [("LOAD_ATTR", numbers.dict)] if calls_owner else []
@@ -319,7 +336,8 @@ class UnwindingChecks:
 
     def add(self, first: Any, behind: Any, line: Any, numbers: TrapNumbers) -> None:
         new = Instruction
-        begin, call = new("PUSH_EXC_INFO"), trap_call(numbers.check)
+        check = numbers.check if numbers.ends is None else numbers.ends
+        begin, call = new("PUSH_EXC_INFO"), trap_call(check)
         leave = [new("SWAP", 2), new("POP_EXCEPT"), new("RERAISE", 1)]
         over, back = new("POP_TOP"), new("JUMP_BACKWARD")
         is_passed_over = new("POP_JUMP_FORWARD_IF_TRUE")

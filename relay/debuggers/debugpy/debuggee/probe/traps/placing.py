@@ -99,6 +99,16 @@ def place_traps(py_db: Any) -> None:
             _place_changed(py_db)
 
 
+def place_put_off(py_db: Any) -> None:
+    """Nobody records any more: breakpoints that came meanwhile get their traps."""
+    if not traps_state.put_off or _is_recorded():
+        return
+    with PlacingTraps():
+        for path in traps_state.put_off:
+            traps_state.lines.pop(path, None)
+        _place_changed(py_db)
+
+
 def _place_changed(py_db: Any) -> None:
     before = traps_state.lines
     now = {path: frozenset(lines) for path, lines in py_db.breakpoints.items() if lines}
@@ -108,8 +118,10 @@ def _place_changed(py_db: Any) -> None:
     traps_state.untrapped |= traps_state.preloaded.intersection(now)
     if not tracing_state.has_begun or not changed:
         return
+    traps_state.put_off -= changed
     if _is_recorded() or gc.get_freeze_count() > traps_state.frozen:
         traps_state.untrapped |= changed.intersection(now)
+        traps_state.put_off |= changed.intersection(now)
         return
     try:
         _place_in_loaded(changed)
@@ -214,6 +226,12 @@ def every_frame() -> Iterator[Any]:
 
 def _is_on_stack(frame: Any) -> bool:
     return any(one is frame for one in every_frame())
+
+
+def has_its_traps(frame: Any) -> None:
+    """A frame may have got them as it was under way."""
+    if not _is_without(frame.f_code):
+        traps_state.frames = [one for one in traps_state.frames if one is not frame]
 
 
 def _is_any_under_way() -> bool:

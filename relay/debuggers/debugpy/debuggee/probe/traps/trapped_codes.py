@@ -80,6 +80,9 @@ class _Traps:
         self.lines: dict[str, frozenset[int]] = {}  # with breakpoints, by pydevd's path of the file
         self.paths: dict[str, str] = {}  # the same path by a code's name for the file
         self.untrapped: set[str] = set()  # paths of files whose breakpoints need tracing
+        self.put_off: set[str] = (
+            set()
+        )  # of those, paths that get traps when nobody records any more
         self.frames: list[Any] = []  # under way in codes without their traps
         self.generators: list[Any] = []  # weak references to those that are
         # Objects that the garbage collector did not list as the program began; some may end.
@@ -189,12 +192,14 @@ def code_with_checks_found(entry: TrappedCode) -> Any:
     return present
 
 
-def code_of_frame(entry: TrappedCode, entrance: Entrance) -> Any:
-    """The present code, for a frame that is under way. With the lock held. Raises NoTrapError."""
-    made = with_traps(entry.original, entry.lines, TRAP, entry.checks, entrance)
+def code_of_frame(entry: TrappedCode, entrance: Entrance, own: LineChecks | None = None) -> Any:
+    """The present code, for a frame that is under way; own: with checks that no other frame has. With the
+    lock held. Raises NoTrapError."""
+    made = with_traps(entry.original, entry.lines, TRAP, own or entry.checks, entrance)
     entry.variants.append(made)
     entry.entered[made] = entry.lines
-    entry.checked[made] = True
+    if own is None:
+        entry.checked[made] = True
     traps_state.codes[made] = entry
     return made
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import HAS_FAST_VARIABLES
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         frames_of_all_threads,
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         LoadedCode,
+        can_have_checks,
         loaded_code,
         original_of,
         place_checks,
+        take_checks_away,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import (
         LaterChecks,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
+        WriteLines,
         body_start,
         is_indirect_writer,
         may_write,
@@ -46,7 +50,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import is_writer_in_c
 
 _KINDS_CHECKED = ("attribute", "slot", "global", "item", "list_item")
-"""A local is that of a frame that is under way, which cannot have checks."""
+"""A variable that functions share may be written by each of them; a local by its own frame."""
+_FRAMES_TO_COME_BACK = 0x20 | 0x80 | 0x200  # of a code's flags: generators and coroutines
 _MOST_CODES = 10_000
 _MOST_QUICK = 4  # data breakpoints that code asks without a call
 _MOST_TIMES = 64
@@ -57,8 +62,13 @@ class DataChecks:
     """The checks for some data breakpoints."""
 
     def __init__(self, watches: list[DataWatch]) -> None:
-        self.watches = watches
-        self.can_be = bool(watches) and all(watch.kind in _KINDS_CHECKED for watch in watches)
+        self.everywhere = [watch for watch in watches if watch.kind != "local"]
+        self.locals = [watch for watch in watches if watch.kind == "local"]
+        self.can_be = (
+            bool(watches)
+            and all(watch.kind in _KINDS_CHECKED for watch in self.everywhere)
+            and all(_is_variable_of_frame(watch) for watch in self.locals)
+        )
         self.are_placed = False
         self.going_on: list[Any] = []  # generators that are there, begun with checks or without
         self.worth = 0.0  # events of tracing before it is worth it to place them
@@ -66,16 +76,24 @@ class DataChecks:
         self._check: Any = None
         self._quick: list[QuickCheck] = []  # of each, or of none
         if self.can_be:
+            watches = self.everywhere
             quick = [attempt(quick_check_of, watch) for watch in watches[:_MOST_QUICK]]
             if None not in quick and len(watches) <= _MOST_QUICK:
                 self._quick = quick
-            self._check = _check_of(watches, self._quick)
+            self._check = _check_of(watches, self._quick) if watches else None
         self._planned_checks: dict[tuple[int, frozenset[Any]], LaterChecks | LineChecks | None] = {}
         self._kept: list[Any] = []  # the codes of those ids
 
     def place(self) -> None:
         """Have all code get its checks as it begins."""
         began = time.perf_counter()
+        if not can_have_checks():
+            self.can_be = False
+            return
+        if not self.everywhere:
+            take_checks_away()
+            self.are_placed, self.going_on = True, []
+            return
         loaded = loaded_code()
         if loaded is None:
             self.can_be = False
@@ -89,6 +107,30 @@ class DataChecks:
         self.going_on = loaded.going_on
         self.worth = (time.perf_counter() - began) * self._times / _SECONDS_AN_EVENT
         self._times = min(2 * self._times, _MOST_TIMES)
+
+    def of_frame(self, frame: Any, lines: WriteLines) -> LineChecks | None:
+        """Those of a frame one of whose locals is watched; None where there is no such. lines: those to
+        compare at, of all data breakpoints."""
+        own = [watch for watch in self.locals if watch.owner() is frame]
+        if not own:
+            return None
+        quick = [QuickCheck(watch, watch.key, has_owner=False, is_local=True) for watch in own]
+        if len(self._quick) < len(self.everywhere) or len(quick) > _MOST_QUICK:
+            quick = []
+        else:
+            quick += self._quick
+
+        def ends(watched: Any = own[0]) -> None:
+            watched.came()
+
+        return LineChecks(
+            _check_of([*own, *self.everywhere], quick),
+            lines.near,
+            lines.writes,
+            quick[0] if quick else None,
+            also=tuple(quick[1:]),
+            ends=ends,
+        )
 
     def look_anew(self) -> None:
         """Where the value is now."""
@@ -105,7 +147,7 @@ class DataChecks:
     def _planned(self, loaded: LoadedCode) -> CodeTable:
         """The checks by code."""
         found: dict[int, tuple[Any, set[Any]]] = {}
-        writers = WritersInSpaces({watch.kind for watch in self.watches})
+        writers = WritersInSpaces({watch.kind for watch in self.everywhere})
         for function in loaded.functions:
             code, named = original_of(function.__code__), writers.of(function.__globals__)
             _add(found, code, named)
@@ -135,12 +177,12 @@ class DataChecks:
     def _may_write(self, code: Any, names: frozenset[Any]) -> bool:
         return any(
             may_write(code, watch.kind, watch.key, watch.fills, _bound_to(names, watch.kind))
-            for watch in self.watches
+            for watch in self.everywhere
         )
 
     def _checks_in(self, code: Any, names: frozenset[Any]) -> LineChecks | None:
         found = []
-        for watch in self.watches:
+        for watch in self.everywhere:
             bound = _bound_to(names, watch.kind)
             lines = attempt(write_lines_of, code, watch.kind, watch.key, watch.fills, bound)
             found.append(lines or NO_LINES)
@@ -149,12 +191,20 @@ class DataChecks:
         if not writes:
             return None
         keeps_space = not names and not any(
-            is_indirect_writer(name, watch.kind) for watch in self.watches for name in code.co_names
+            is_indirect_writer(name, watch.kind)
+            for watch in self.everywhere
+            for name in code.co_names
         )
         near = writes | ends | {body_start(code)[1]}
         quick = self._quick[0] if self._quick else None
         also = tuple(self._quick[1:])
         return LineChecks(self._check, near, writes, quick, keeps_space, also)
+
+
+def _is_variable_of_frame(watch: DataWatch) -> bool:
+    code = watch.code
+    is_of_function = code.co_flags & HAS_FAST_VARIABLES and not code.co_flags & _FRAMES_TO_COME_BACK
+    return bool(is_of_function) and watch.key in code.co_varnames
 
 
 def _let_go_of_space(watch: DataWatch, _: Any) -> None:

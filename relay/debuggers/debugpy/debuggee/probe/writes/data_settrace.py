@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         is_foreign,
         is_of_program,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import place_put_off
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         begin_found_writes,
@@ -128,7 +129,9 @@ class DataSettrace:
         self.since = time.perf_counter()
         self.awaited: list[Any] = []  # frames under way without checks
         self.generators: list[Any] = []  # weak references to those that are
-        self.tried: list[Any] = []  # frames that could not be given any as they were under way
+        self.own_codes = CodeTable()  # of frames with a watched local that go on with checks
+        self.tried: list[Any] = []  # frames that were to be given theirs under way
+        self.looked_through: set[int] = set()  # threads whose callers were
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
@@ -136,13 +139,16 @@ class DataSettrace:
         self.checks, self.patience = DataChecks(watches), LEAST_PATIENCE
         self.begun, self.fresh, self.giving, self.since = set(), 0, 0.0, time.perf_counter()
         self.watches = watches
-        self.codes, self.others = CodeTable(), {}
+        self.codes, self.others, self.own_codes = CodeTable(), {}, CodeTable()
         self._trace_all()
         self._expect()
         if not self.checks.can_be:
             take_checks_away()
         hook_suspensions("data lines", after=self._go_on)
-        hear_new_code(self._on_new_code, self._on_beginning)
+        if self.checks.everywhere:
+            hear_new_code(self._on_new_code, self._on_beginning)
+        else:
+            hear_new_code(None)
 
     def _trace_all(self) -> None:
         if not trace_data(self):
@@ -232,17 +238,21 @@ class DataSettrace:
         frames = [frame for _, frame in frames_of_all_threads()]
         self.awaited = [frame for frame in frames if self._is_awaited(frame)]
         self.generators = [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)]
-        self.tried = []
+        self.tried, self.looked_through = [], set()
         self._forget_places()
         self.checks.look_anew()
         self.relies = True
+        if not self.needs_tracing():
+            place_put_off(debugger())
         trace_less()
         if not is_thread_traced(debugger()):
             leave_thread()
 
     def _is_awaited(self, frame: Any) -> bool:
-        if has_its_checks(frame):
+        if self._has_its_checks(frame):
             return False
+        if self._has_watched_local(frame):  # whose end is told
+            return True
         lines = self.lines_in(frame)
         if lines is None:
             return is_to_have_checks(frame.f_code)
@@ -263,26 +273,53 @@ class DataSettrace:
         if not self.needs_tracing():
             trace_less()
 
-    def give_awaited(self, frame: Any) -> None:
-        """This thread is at a line of a frame: that one, and its callers, are to go on with checks."""
-        tried: tuple[Any, ...] = frame, True
-        while tried[0] is not None:
-            if self._is_worth_trying(*tried):
-                if not self._is_calm():
-                    return
-                self.tried.append(tried)
-                if attempt(give_checks_under_way, *tried):
-                    self.awaited = [one for one in self.awaited if one is not tried[0]]
-            tried = tried[0].f_back, False
+    def give_awaited(self, frame: Any, is_at_line: bool) -> None:
+        """This thread is at a line of a frame, or in what that calls: it is to go on with checks, as are
+        its callers."""
+        given = self._to_be_given(frame, is_at_line)
+        if not given or not self._is_calm():
+            return
+        self.looked_through.add(threading.get_ident())
+        for one, at_line in given:
+            if len(self.tried) >= _MOST_TRIED:
+                break
+            self.tried.append((one, at_line))
+            if attempt(self._give_checks, one, at_line):
+                self.awaited = [other for other in self.awaited if other is not one]
         if not self.needs_tracing():
+            place_put_off(debugger())
             trace_less()
             if not is_thread_traced(debugger()):
                 leave_thread()
 
-    def _is_worth_trying(self, frame: Any, is_at_line: bool) -> bool:
-        if len(self.tried) >= _MOST_TRIED or not any(one is frame for one in self.awaited):
+    def _to_be_given(self, frame: Any, is_at_line: bool) -> list[tuple[Any, bool]]:
+        """Frames with whether they are at a line: callers once, this one last: it may go on anew."""
+        callers = []
+        if threading.get_ident() not in self.looked_through:
+            here = frame.f_back if is_at_line else frame
+            while here is not None:
+                callers += [(here, False)] if self._is_among(here, self.awaited) else []
+                here = here.f_back
+        is_left = is_at_line and self._is_among(frame, self.awaited)
+        is_left = is_left and (frame, True) not in self.tried
+        return [*callers, (frame, True)] if is_left else callers
+
+    @staticmethod
+    def _is_among(frame: Any, frames: list[Any]) -> bool:
+        return any(one is frame for one in frames)
+
+    def _give_checks(self, frame: Any, is_at_line: bool) -> bool:
+        own = self.checks.of_frame(frame, self.lines_in(frame) or NO_LINES)
+        before = frame.f_code
+        if not give_checks_under_way(frame, is_at_line, own):
             return False
-        return not any(one is frame and at is is_at_line for one, at in self.tried)
+        if own is not None:
+            self.own_codes[frame.f_code] = True
+            for watch in self.watches:
+                if watch.code is before:
+                    watch.code = frame.f_code
+            self.codes, self.others = CodeTable(), {}
+        return True
 
     def leaves(self, frame: Any) -> None:
         """A frame is left that is traced."""
@@ -311,7 +348,8 @@ class DataSettrace:
         live = [watch for watch in self.watches if not watch.ended]
         if len(live) < len(self.watches):
             self.watch(live)
-            return
+            if all(watch.peek() is watch.last for watch in live):
+                return
         info = info_of_thread(py_db)
         if is_asked(frame) or (info is not None and info.is_tracing):
             for watch in self.watches:
@@ -410,7 +448,15 @@ class DataSettrace:
 
     def has_checks_for(self, frame: Any) -> bool:
         """Whether a frame's checks are relied on."""
-        return self.relies and has_its_checks(frame)
+        return self.relies and self._has_its_checks(frame)
+
+    def _has_its_checks(self, frame: Any) -> bool:
+        if self._has_watched_local(frame):
+            return frame.f_code in self.own_codes
+        return has_its_checks(frame)
+
+    def _has_watched_local(self, frame: Any) -> bool:
+        return any(watch.owner() is frame for watch in self.checks.locals)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
         """Stand before the trace function that a frame has, and before the one that it may get; but
@@ -451,6 +497,12 @@ class DataSettrace:
 
     def lines_to_trace(self, frame: Any) -> WriteLines | None:
         """The same for a frame that begins; None, too, if its checks are relied on."""
+        self.spent += 1
+        if self.spent >= self.due:
+            attempt(self.consider)
+        if self.relies and self.awaited:
+            with DebuggerAtWork():
+                attempt(self.give_awaited, frame.f_back, False)
         return None if self.has_checks_for(frame) else self.lines_in(frame)
 
     def enter(self, frame: Any, inner: Any, lines: WriteLines) -> Any:
@@ -495,7 +547,7 @@ class _DataLocal:
                 attempt(listener.consider)
             if listener.relies and listener.awaited:
                 with DebuggerAtWork():
-                    attempt(listener.give_awaited, frame)
+                    attempt(listener.give_awaited, frame, True)
         elif event == "exception":
             self.error = True
         elif event == "return":
