@@ -13,6 +13,7 @@ import base64
 import bisect
 import contextlib
 import dis
+import functools
 import io
 import json
 import re
@@ -130,6 +131,7 @@ def describe(analysis: Analysis, line: int) -> str:
     return _describe_idle(analysis, line)
 
 
+@functools.lru_cache(64)  # breakpoints of one request, and their conditions, are often alike
 def check_expression(text: str, allow_await: bool = False) -> ExpressionFault | None:
     """Why `text` is no expression, or None if it is one.
 
