@@ -140,6 +140,8 @@ PARTS = (
     "writes/hooked_codes",
     "writes/data_monitor",
     "writes/data_checks",
+    "writes/awaited_frames",
+    "writes/check_costs",
     "writes/data_settrace",
     "writes/data_breakpoints",
     "stops/raises",

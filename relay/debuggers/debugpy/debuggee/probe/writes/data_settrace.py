@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import threading
-import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         RETURNS,
         YIELDS,
-        operations_named,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
@@ -68,6 +66,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import place_put_off
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import GOING_ON
+    from relay.debuggers.debugpy.debuggee.probe.writes.awaited_frames import AwaitedFrames
+    from relay.debuggers.debugpy.debuggee.probe.writes.check_costs import CheckCosts
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         begin_found_writes,
         data_leave,
@@ -95,13 +95,6 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
 
-_LOOPS = operations_named(("JUMP_BACKWARD",))
-_EVENTS_A_BYTE = 10  # of tracing, that take as long as to give so much of a code its checks
-_LEAST_GIVING, _GIVING_SHARE = (
-    0.05,
-    1 / 8,
-)  # seconds that may go into that, and how much of all time
-_MOST_TRIED = 100
 _GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -123,22 +116,15 @@ class DataSettrace:
         self.spent = 0  # events of tracing since it was considered whether checks will do
         self.due = MOST_PATIENCE  # how many lead to that
         self.patience = LEAST_PATIENCE
-        self.begun: set[Any] = set()  # what is known of each code that has begun without its checks
-        self.fresh = 0  # bytes of those that did so since it was considered, and go on without
-        self.giving = 0.0  # seconds that it has taken to give codes their checks as they begin
-        self.since = time.perf_counter()
-        self.awaited: list[Any] = []  # frames under way without checks
-        self.generators: list[Any] = []  # weak references to those that are
+        self.costs = CheckCosts()
+        self.awaited = AwaitedFrames()
         self.own_codes = CodeTable()  # of frames with a watched local that go on with checks
-        self.tried: list[Any] = []  # frames that were to be given theirs under way
-        self.looked_through: set[int] = set()  # threads whose callers were
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
         self.relies = False
         self.checks, self.patience = DataChecks(watches), LEAST_PATIENCE
-        self.begun, self.fresh, self.giving, self.since = set(), 0, 0.0, time.perf_counter()
-        self.watches = watches
+        self.costs, self.watches = CheckCosts(), watches
         self.codes, self.others, self.own_codes = CodeTable(), {}, CodeTable()
         self._trace_all()
         self._expect()
@@ -194,16 +180,17 @@ class DataSettrace:
 
     def needs_tracing(self) -> bool:
         """Whether checks are not enough."""
-        return bool(self.watches) and (not self.relies or bool(self.awaited or self.generators))
+        return bool(self.watches) and (not self.relies or bool(self.awaited))
 
     def consider(self) -> None:
         """So many events have gone by. The usual case is that checks are relied on from now on.
 
         Not where so much code begins without that to make its checks would take longer than to trace it.
         """
-        least, self.fresh = self.fresh * _EVENTS_A_BYTE, 0
+        least = self.costs.events_of_fresh()
         if self.relies:
-            self._await_less()
+            self.awaited.look_anew(_running_frames, self._is_left)
+            self._trace_less()
         elif self.checks.can_be and least <= self.spent and self._is_calm():
             self._place_checks(and_rely=True)
         self._expect(least)
@@ -235,18 +222,14 @@ class DataSettrace:
         return all(watch.peek() is watch.last for watch in self.watches)
 
     def _rely(self) -> None:
-        frames = [frame for _, frame in frames_of_all_threads()]
-        self.awaited = [frame for frame in frames if self._is_awaited(frame)]
-        self.generators = [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)]
-        self.tried, self.looked_through = [], set()
+        self.awaited.begin(
+            [frame for frame in _running_frames() if self._is_awaited(frame)],
+            [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)],
+        )
         self._forget_places()
         self.checks.look_anew()
         self.relies = True
-        if not self.needs_tracing():
-            place_put_off(debugger())
-        trace_less()
-        if not is_thread_traced(debugger()):
-            leave_thread()
+        self._leave_thread()
 
     def _is_awaited(self, frame: Any) -> bool:
         if self._has_its_checks(frame):
@@ -262,51 +245,28 @@ class DataSettrace:
         frame = getattr(generator, GOING_ON[type(generator)][1])
         return frame is not None and self._is_awaited(frame)
 
-    def _await_less(self) -> None:
-        if self.generators:
-            left = [(one, one()) for one in self.generators]
-            self.generators = [
-                one for one, generator in left if generator and self._is_left(generator)
-            ]
-        running = [frame for _, frame in frames_of_all_threads()] if self.awaited else []
-        self.awaited = [one for one in self.awaited if any(one is frame for frame in running)]
+    def _trace_less(self) -> None:
         if not self.needs_tracing():
+            place_put_off(debugger())
             trace_less()
+
+    def _leave_thread(self) -> None:
+        self._trace_less()
+        if not is_thread_traced(debugger()):
+            leave_thread()
 
     def give_awaited(self, frame: Any, is_at_line: bool) -> None:
         """This thread is at a line of a frame, or in what that calls: it is to go on with checks, as are
         its callers."""
-        given = self._to_be_given(frame, is_at_line)
-        if not given or not self._is_calm():
+        tried = self.awaited.to_try(frame, is_at_line)
+        if not tried or not self._is_calm():
             return
-        self.looked_through.add(threading.get_ident())
-        for one, at_line in given:
-            if len(self.tried) >= _MOST_TRIED:
-                break
-            self.tried.append((one, at_line))
+        self.awaited.note_tried(tried)
+        for one, at_line in tried:
             if attempt(self._give_checks, one, at_line):
-                self.awaited = [other for other in self.awaited if other is not one]
+                self.awaited.take(one)
         if not self.needs_tracing():
-            place_put_off(debugger())
-            trace_less()
-            if not is_thread_traced(debugger()):
-                leave_thread()
-
-    def _to_be_given(self, frame: Any, is_at_line: bool) -> list[tuple[Any, bool]]:
-        """Frames with whether they are at a line: callers once, this one last: it may go on anew."""
-        callers = []
-        if threading.get_ident() not in self.looked_through:
-            here = frame.f_back if is_at_line else frame
-            while here is not None:
-                callers += [(here, False)] if self._is_among(here, self.awaited) else []
-                here = here.f_back
-        is_left = is_at_line and self._is_among(frame, self.awaited)
-        is_left = is_left and (frame, True) not in self.tried
-        return [*callers, (frame, True)] if is_left else callers
-
-    @staticmethod
-    def _is_among(frame: Any, frames: list[Any]) -> bool:
-        return any(one is frame for one in frames)
+            self._leave_thread()
 
     def _give_checks(self, frame: Any, is_at_line: bool) -> bool:
         own = self.checks.of_frame(frame, self.lines_in(frame) or NO_LINES)
@@ -323,14 +283,13 @@ class DataSettrace:
 
     def leaves(self, frame: Any) -> None:
         """A frame is left that is traced."""
-        if any(one is frame for one in self.awaited) and not frame.f_code.co_flags & _GOES_ON_LATER:
-            self.awaited = [one for one in self.awaited if one is not frame]
-            if not self.needs_tracing():
-                trace_less()
+        if frame in self.awaited and not frame.f_code.co_flags & _GOES_ON_LATER:
+            self.awaited.take(frame)
+            self._trace_less()
 
     def _forget_places(self) -> None:
         """Lines of which no event has been since are known no more."""
-        kept = {id(frame) for frame in self.awaited}
+        kept = self.awaited.ids()
         for key in list(data_state.at):
             if key[1] not in kept:
                 data_state.at.pop(key, None)
@@ -381,28 +340,16 @@ class DataSettrace:
                 return
             is_given = None
             # Who records by this frame's instructions knows them by the code that it has begun in.
-            if tracing_state.holder is None and self._is_worth_checks(entry, frame.f_code):
-                began = time.thread_time()
-                is_given = attempt(give_checks, entry, frame)
-                self.giving += time.thread_time() - began
+            if tracing_state.holder is None and self.costs.is_worth(
+                entry, frame.f_code, self.relies
+            ):
+                is_given = attempt(self.costs.spend, give_checks, entry, frame)
             if is_given is False:
                 self.checks.can_be = False
             if not is_given and self.relies:  # it takes too long, or there is no stack, say
                 self._rely_no_more()
             if self.watches and not self.relies:
                 self._trace_beginning(frame)
-
-    def _is_worth_checks(self, entry: Any, code: Any) -> bool:
-        """Whether a frame that begins had better have checks than be traced: all other code has them, or
-        it may last, or begins once more. And only if that takes a small share of the time."""
-        is_fresh = entry not in self.begun
-        self.begun.add(entry)
-        may_last = not is_fresh or self.relies or not _LOOPS.isdisjoint(code.co_code[::2])
-        gone = time.perf_counter() - self.since
-        if may_last and self.giving <= _LEAST_GIVING + gone * _GIVING_SHARE:
-            return True
-        self.fresh += len(code.co_code) if is_fresh else 0
-        return False
 
     def _trace_beginning(self, frame: Any) -> None:
         """All is traced: without checks, or since another thread has found so as this frame began."""
@@ -427,7 +374,7 @@ class DataSettrace:
             self.relies = False
             self._expect()
             self._forget_places()
-            self.awaited, self.generators = [], []
+            self.awaited.begin([], [])
             attempt(self._trace_all)
         if real_gettrace() is None:
             real_settrace()(trace_call)
@@ -513,6 +460,10 @@ class DataSettrace:
         if frame.f_code.co_flags & _GOES_ON_LATER and not starts_here(frame):
             attempt(note_place, frame, lines)
         return _DataLocal(self, inner, lines)
+
+
+def _running_frames() -> list[Any]:
+    return [frame for _, frame in frames_of_all_threads()]
 
 
 class _DataLocal:
