@@ -102,13 +102,9 @@ def with_traps(
     table = _handlers_with_traps([*handlers, *unwinding.handlers], traps, depths)
     table += unwinding.own_handlers
     way = entrance and _way_in(entrance, numbers, instructions, traps)
-    placed = [every for one in instructions for every in (*one.inserted, one)]
-    if way:
-        placed[placed.index(entry) + 1 : placed.index(entry) + 1] = way.made
-    placed += [every for one in traps.values() for every in one.escape]
-    placed += unwinding.instructions
     landing = _landing_before(following[0]) if checks else []
-    placed += landing
+    placed = _laid_out(instructions, entry, way, traps)
+    placed += [*unwinding.instructions, *landing]
     settle(placed)
     table += handlers_on(way, table) if way else []
     made = code.replace(
@@ -127,6 +123,21 @@ def with_traps(
         _unwound[made] = range((unwinding.instructions or landing)[0].here, len(made.co_code))
         _landings[made] = landing[0].here
     return made
+
+
+def _laid_out(
+    instructions: list[Instruction],
+    entry: Instruction,
+    way: Way | None,
+    traps: dict[Instruction, _Trap],
+) -> list[Instruction]:
+    """The code's own instructions with what stands before each, and what follows an exception there."""
+    placed = []
+    for one in instructions:
+        placed += [*one.inserted, one]
+        if way and one is entry:
+            placed += way.made
+    return placed + [every for trap in traps.values() for every in trap.escape]
 
 
 def stack_with_checks(code: Any) -> int:
