@@ -693,6 +693,7 @@ def test_what_a_handler_of_a_signal_raises_is_raised_where_a_code_begins() -> No
         begins()
     last = raised.traceback[-1]
     assert last.frame.code.raw is begins.__code__
+    assert probe.is_from_outside(raised.value)
     assert last.lineno + 1 == begins.__code__.co_firstlineno
 
 

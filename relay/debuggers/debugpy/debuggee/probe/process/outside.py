@@ -22,7 +22,14 @@ _AT_EASE = frozenset(
 _RAISES = frozenset(dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in dis.opmap)
 _RESUMES_AT = dis.opmap.get("RESUME")
 _WANT = (RecursionError, MemoryError)
+_calls_put_in: list[Any] = []
 _STARRED = 0x04  # of a code's flags: it takes any number of arguments
+
+
+def know_calls_put_in(are_at: Any) -> None:
+    """`are_at` tells whether a call that was put in stands at this offset of a code: it raises again what has
+    struck in it, as if it had come in between."""
+    _calls_put_in.append(are_at)
 
 
 def is_from_outside(error: BaseException) -> bool:
@@ -34,7 +41,7 @@ def is_from_outside(error: BaseException) -> bool:
         if _handles_signal(entry.tb_frame):
             return True
         if entry.tb_next is None:
-            return _is_ctrl_c(error, entry) or _is_at_ease(entry)
+            return _is_ctrl_c(error, entry) or _is_at_ease(entry) or _is_put_in(entry)
         entry = entry.tb_next
     return False
 
@@ -52,6 +59,11 @@ def _is_at_ease(entry: Any) -> bool:
         return False
     # A generator that something is thrown into stands at such a one, too.
     return bool(operations[at] != _RESUMES_AT or operations[at + 1] == 0)
+
+
+def _is_put_in(entry: Any) -> bool:
+    code, at = entry.tb_frame.f_code, entry.tb_lasti
+    return any(are_at(code, at) for are_at in _calls_put_in)
 
 
 def _handles_signal(frame: Any) -> bool:

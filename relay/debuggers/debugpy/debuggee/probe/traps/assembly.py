@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import know_calls_put_in
     from relay.debuggers.debugpy.debuggee.probe.traps.entrances import (
         Entrance,
         Way,
@@ -225,6 +226,9 @@ def inserted_in(code: Any) -> dict[int, int]:
     """Where in this code traps are: their offsets, each with that of the instruction behind the trap."""
     found: dict[int, int] = _inserted.get(code, {})
     return found
+
+
+know_calls_put_in(lambda code, offset: offset in inserted_in(code))
 
 
 def unwinding_in(code: Any) -> range:
