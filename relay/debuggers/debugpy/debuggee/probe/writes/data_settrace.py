@@ -229,6 +229,7 @@ class DataSettrace:
         self._forget_places()
         self.checks.look_anew()
         self.relies = True
+        trace_less()  # whatever is left to trace: what is known of codes holds no more
         self._leave_thread()
 
     def _is_awaited(self, frame: Any) -> bool:
