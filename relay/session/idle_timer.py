@@ -61,8 +61,7 @@ class IdleTimer:
         """When the silence is over, in trio's time; infinite while somebody is here."""
         return self._over_at
 
-    @property
-    def is_over(self) -> bool:
+    def end_if_over(self) -> bool:
         """Whether the silence has lasted too long; `scope` is cancelled then."""
         if trio.current_time() >= self._over_at:
             self._scope.cancel()
@@ -82,7 +81,7 @@ class IdleTimer:
 
     async def watch(self, warn: Callable[[str | None], None]) -> None:
         """Until a silence is over: call `warn` once in each, when half of it is."""
-        while not self.is_over:
+        while not self.end_if_over():
             now = trio.current_time()
             if now >= self._half_at:
                 self._half_at = math.inf

@@ -216,7 +216,7 @@ class Session:
     @property
     def timed_out(self) -> bool:
         """Whether the idle timeout is over; what runs is being ended, or has been."""
-        return self.expired or (not self.is_ending and self._idle.is_over)
+        return self.expired or (not self.is_ending and self._idle.end_if_over())
 
     @property
     def idle_until(self) -> float:

@@ -1029,6 +1029,43 @@ async def test_stops_for_a_local_are_those_of_each_line(
     assert free > 15 > 5 > traced_times  # until the first hundred calls behind a change are over
 
 
+BESIDE = """
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
+
+    class Plain:
+        x = 0
+
+    def later(number):
+        return number  # @later
+
+    def called(number):
+        return number
+
+    one = Plain()
+    one.x = 1
+    print("start")  # @start
+    for number in range(10): called(number)
+    state = ctypes.pythonapi.PyThreadState_Get()
+    print(bool(ctypes.c_void_p.from_address(state + 72).value))
+    later(1)
+"""
+
+
+async def test_a_breakpoint_that_came_beside_a_data_breakpoint_has_its_file_traced_no_longer(
+    api: Api, program: Write
+) -> None:
+    beside = program(BESIDE)
+    session = await at_start(api, beside, "3.11")
+    placed = await session.post("/data-breakpoints", expression="one.x")
+    await session.breakpoint(beside.text, beside.line("later"))
+    await session.delete(f"/data-breakpoints/{placed['id']}")
+    stop = await session.resume(wait=30)
+    assert stop["current_location"]["line"] == beside.line("later")
+    assert (await session.printed()).splitlines() == ["start", "False"]
+
+
 async def test_code_that_runs_once_gets_no_checks(api: Api, program: Write) -> None:
     """To make them would take longer than to trace it, and a function of any length has not been made
     for its one call."""

@@ -142,6 +142,7 @@ PARTS = (
     "writes/data_checks",
     "writes/awaited_frames",
     "writes/check_costs",
+    "writes/data_traces",
     "writes/data_settrace",
     "writes/data_breakpoints",
     "stops/raises",

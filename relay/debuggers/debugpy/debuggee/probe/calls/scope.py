@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import names_bound_anew
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
+        GOES_ON_LATER,
+        names_bound_anew,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import template_name
@@ -37,7 +40,6 @@ _PARTS_OF_FUNCTIONS = frozenset(
     ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>", "__annotate__")
 )
 """Code that the compiler has made a function of: the last one for annotations, since Python 3.14."""
-_SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 
@@ -53,7 +55,7 @@ class OwnFunction:
             qualified_name, frame, default=code.co_name
         )
         self.path: str = (attempt(place_of_code, code) or {"path": code.co_filename})["path"]
-        self.suspends = bool(flags & _SUSPENDING)
+        self.suspends = bool(flags & GOES_ON_LATER)
         self.yields_values = bool(flags & _YIELDING)
         count = code.co_argcount + code.co_kwonlyargcount
         self.collecting = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)

@@ -8,12 +8,12 @@ may write.
 from __future__ import annotations
 
 import gc
-import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_moves import (
         function_of,
@@ -47,10 +47,6 @@ if TYPE_CHECKING:
         trapped_code,
         traps_state,
     )
-
-
-_HAS_OWN_MEMORY = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-"""Of a code's flags: its frames are no part of their thread's memory, and have no more than their own."""
 
 
 def can_have_checks() -> bool:
@@ -158,7 +154,9 @@ def _go_on_with_checks(frame: Any, is_at_line: bool, own: LineChecks | None) -> 
     if own is not None:
         trapped_code(code)
     entry = traps_state.codes.get(code)
-    if entry is None or code.co_flags & _HAS_OWN_MEMORY:
+    if (
+        entry is None or code.co_flags & GOES_ON_LATER
+    ):  # its frame's memory is its own, and no larger
         return False
     if own is None:
         code_with_checks_found(entry)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import handler_table
 
 UNIT_BYTES = 2  # bytes of an instruction, and of each argument byte before it, and of each cache
 _CACHES: Any = getattr(opcode, "_inline_cache_entries", None)
-_BEGUN_BY_SEND = 0x20 | 0x80 | 0x200  # generators, coroutines, both, by a code's flags
 _ENDS_WAY = frozenset(("RETURN_VALUE", "RERAISE", "RAISE_VARARGS", "JUMP_FORWARD"))
 _LONG, _NO_COLUMNS, _NO_PLACE = 14, 13, 15  # kinds of entries in the table of places
 _LONGEST_ENTRY = 8  # units
@@ -185,7 +185,7 @@ def value_depths(
 ) -> dict[Instruction, int]:
     """How many values are on the stack before each instruction that can be reached."""
     following = dict(itertools.pairwise(instructions))
-    begun = 1 if code.co_flags & _BEGUN_BY_SEND else 0  # what is sent to it at first
+    begun = 1 if code.co_flags & GOES_ON_LATER else 0  # what is sent to it at first
     depths: dict[Instruction, int] = {}
     todo = [(instructions[0], begun)]
     todo += [(one.target, one.entry_depth) for one in handlers]

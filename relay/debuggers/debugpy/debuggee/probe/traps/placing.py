@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER, present_call
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 CAN_HAVE_TRAPS = (sys.version_info[:2], sys.implementation.name) == ((3, 11), "cpython")
 _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
-_MAY_GO_ON = 0x20 | 0x80 | 0x200  # after a return: generators and coroutines
 
 
 def begin_traps() -> bool:
@@ -352,7 +351,7 @@ class _UntilReturn:
     def __call__(self, frame: Any, event: str, arg: Any) -> None:
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
-        if event == "return" and not frame.f_code.co_flags & _MAY_GO_ON:
+        if event == "return" and not frame.f_code.co_flags & GOES_ON_LATER:
             traps_state.frames = [one for one in traps_state.frames if one is not frame]
             trace_less()
         # Not itself: what the debugger has put in its place meanwhile is to stay there.

@@ -7,6 +7,7 @@ data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 an
 quiet_events      those events as long as nothing has changed
 hooked_codes      which codes need none: they look whom they write to, on 3.12 and 3.13
 data_settrace     the same by the trace function, before
+data_traces       the trace function of one frame, for that
 awaited_frames    frames that it traces, since they are under way without checks
 check_costs       what it may cost to give codes checks as they begin
 data_checks       what needs no trace function for that: checks in bytecode, on 3.11

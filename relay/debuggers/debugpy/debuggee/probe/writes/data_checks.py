@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import HAS_FAST_VARIABLES
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
+        GOES_ON_LATER,
+        HAS_FAST_VARIABLES,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         frames_of_all_threads,
@@ -51,7 +54,6 @@ if TYPE_CHECKING:
 
 _KINDS_CHECKED = ("attribute", "slot", "global", "item", "list_item")
 """A variable that functions share may be written by each of them; a local by its own frame."""
-_FRAMES_TO_COME_BACK = 0x20 | 0x80 | 0x200  # of a code's flags: generators and coroutines
 _MOST_CODES = 10_000
 _MOST_QUICK = 4  # data breakpoints that code asks without a call
 _MOST_TIMES = 64
@@ -203,7 +205,7 @@ class DataChecks:
 
 def _is_variable_of_frame(watch: DataWatch) -> bool:
     code = watch.code
-    is_of_function = code.co_flags & HAS_FAST_VARIABLES and not code.co_flags & _FRAMES_TO_COME_BACK
+    is_of_function = code.co_flags & HAS_FAST_VARIABLES and not code.co_flags & GOES_ON_LATER
     return bool(is_of_function) and watch.key in code.co_varnames
 
 

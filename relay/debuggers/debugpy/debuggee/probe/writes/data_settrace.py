@@ -6,19 +6,14 @@ write nor has a breakpoint are let go of at once.
 
 from __future__ import annotations
 
-import inspect
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_moves import is_in_trace_function
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
-        RETURNS,
-        YIELDS,
-        stands_before_wait,
-    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         frames_of_all_threads,
@@ -70,20 +65,19 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.check_costs import CheckCosts
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         begin_found_writes,
-        data_leave,
-        data_line,
         is_asked,
         is_asked_for_condition,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import DataChecks
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_traces import (
+        DataFrameTrace,
+        RunningFrameTrace,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         LEAST_PATIENCE,
         MOST_PATIENCE,
         DataWatch,
         data_state,
-        is_quiet_at,
-        is_under_way,
-        leaves_quietly,
         note_place,
         note_places,
     )
@@ -93,9 +87,6 @@ if TYPE_CHECKING:
         may_still_write,
         watched_lines_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
-
-_GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class DataSettrace:
@@ -150,6 +141,7 @@ class DataSettrace:
         hear_new_code(None)
         trace_data(None)
         take_checks_away()
+        attempt(place_put_off, debugger())
 
     def before_stop(self) -> None:
         """Nothing: places of lines are noted wherever frames are traced."""
@@ -240,7 +232,7 @@ class DataSettrace:
         lines = self.lines_in(frame)
         if lines is None:
             return is_to_have_checks(frame.f_code)
-        return bool(frame.f_code.co_flags & _GOES_ON_LATER) or may_still_write(frame, lines)
+        return bool(frame.f_code.co_flags & GOES_ON_LATER) or may_still_write(frame, lines)
 
     def _is_left(self, generator: Any) -> bool:
         frame = getattr(generator, GOING_ON[type(generator)][1])
@@ -284,7 +276,7 @@ class DataSettrace:
 
     def leaves(self, frame: Any) -> None:
         """A frame is left that is traced."""
-        if frame in self.awaited and not frame.f_code.co_flags & _GOES_ON_LATER:
+        if frame in self.awaited and not frame.f_code.co_flags & GOES_ON_LATER:
             self.awaited.take(frame)
             self._trace_less()
 
@@ -411,10 +403,12 @@ class DataSettrace:
         behind the program's own, which is to hear of each event, whatever happens at a stop."""
         shared = frame.f_trace if type(frame.f_trace) is SharedFrame else None
         theirs = frame.f_trace if shared is None else shared.inner
-        while isinstance(theirs, _DataLocal):  # of watches that were taken away at this very stop
+        while isinstance(
+            theirs, DataFrameTrace
+        ):  # of watches that were taken away at this very stop
             theirs.has_its_frame()
             theirs = theirs.inner
-        local = _LocalOfRunning(self, theirs, lines, frame)
+        local = RunningFrameTrace(self, theirs, lines, frame)
         if shared is None:
             frame.f_trace = local
         else:
@@ -424,9 +418,9 @@ class DataSettrace:
         """Whether the frame's trace function is one of this listener's."""
         return self.local_of(frame) is not None
 
-    def local_of(self, frame: Any) -> _DataLocal | None:
+    def local_of(self, frame: Any) -> DataFrameTrace | None:
         """This listener's trace function of the frame, wherever it stands; None if it has none."""
-        found = [one for one in trace_functions_of(frame) if isinstance(one, _DataLocal)]
+        found = [one for one in trace_functions_of(frame) if isinstance(one, DataFrameTrace)]
         return next((one for one in found if one.listener is self), None)
 
     def lines_in(self, frame: Any) -> WriteLines | None:
@@ -458,106 +452,10 @@ class DataSettrace:
         event. It hands everything on to pydevd's, if the frame has one."""
         if is_at_work():
             return inner
-        if frame.f_code.co_flags & _GOES_ON_LATER and not starts_here(frame):
+        if frame.f_code.co_flags & GOES_ON_LATER and not starts_here(frame):
             attempt(note_place, frame, lines)
-        return _DataLocal(self, inner, lines)
+        return DataFrameTrace(self, inner, lines)
 
 
 def _running_frames() -> list[Any]:
     return [frame for _, frame in frames_of_all_threads()]
-
-
-class _DataLocal:
-    """The trace function of one frame that may write."""
-
-    __slots__ = ("error", "inner", "lines", "listener")
-
-    def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines) -> None:
-        self.listener, self.inner, self.lines = listener, inner, lines
-        self.error = False
-
-    def has_its_frame(self) -> None:
-        """The frame has its trace function: none needs to follow this one."""
-
-    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        if self.inner is not None:
-            self.inner = self.inner(frame, event, arg) or self.inner
-            self._take_over(frame)
-        listener = self.listener
-        if listener.is_over:
-            frame.f_trace = self.inner
-            return self.inner
-        listener.spent += 1
-        if event == "line":
-            self.error = False
-            lines = self.lines
-            is_near = frame.f_lineno in lines.near or is_under_way(frame)
-            if is_near and not is_quiet_at(frame, listener.watches, lines):
-                attempt(data_line, frame, lines)
-                self._take_over(frame)
-            elif listener.spent >= listener.due:
-                attempt(listener.consider)
-            if listener.relies and listener.awaited:
-                with DebuggerAtWork():
-                    attempt(listener.give_awaited, frame, True)
-        elif event == "exception":
-            self.error = True
-        elif event == "return":
-            if not leaves_quietly(frame, listener.watches):
-                attempt(data_leave, frame, "yield" if self._yields(frame, arg) else "return")
-            if listener.awaited:
-                listener.leaves(frame)
-        return self
-
-    def _take_over(self, frame: Any) -> None:
-        """What pydevd has set at a stop, for the step with which the frame goes on."""
-        chain = trace_functions_of(frame)
-        if self in chain:
-            return
-        for one in chain:
-            if isinstance(one, _DataLocal):  # made at the stop, before this one's turn
-                one.has_its_frame()
-            elif type(one) is not FrameTracer:  # which stands before this one, too
-                self.inner = one
-                return
-
-    def _yields(self, frame: Any, value: Any) -> bool:
-        operations = frame.f_code.co_code
-        if stands_before_wait(operations, frame.f_lasti):
-            return True
-        operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        if value is None and self.error and operation not in RETURNS:
-            return False
-        return operation in YIELDS
-
-
-class _LocalOfRunning(_DataLocal):
-    """The trace function of a frame that runs already, until its first event.
-
-    A frame that stands in pydevd's trace function gets what that returns in place of this one.
-    Then this one ends, and its end puts another like it before what was returned.
-    """
-
-    __slots__ = ("frame",)
-
-    def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines, frame: Any) -> None:
-        super().__init__(listener, inner, lines)
-        self.frame: Any = frame
-
-    def __del__(self) -> None:
-        frame = self.frame
-        if frame is not None and not self.listener.is_over:
-            attempt(self._follow, frame)
-
-    def _follow(self, frame: Any) -> None:
-        if not self.listener.has_wrapped(frame):
-            self.listener.wrap(frame, self.lines)
-
-    def has_its_frame(self) -> None:
-        """The frame has its trace function: none needs to follow this one."""
-        self.frame = None
-
-    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        self.has_its_frame()
-        local = frame.f_trace = _DataLocal(self.listener, self.inner, self.lines)
-        return local(frame, event, arg)
