@@ -289,8 +289,11 @@ class DataSettrace:
 
     def notice(self, frame: Any) -> None:
         """A check in this frame has found a change: trace all, and compare at the next event."""
-        if not self.relies or is_at_work():
-            return  # what a check finds there is found again by the program's own
+        is_traced = (
+            not self.relies and real_gettrace() is not None
+        )  # another thread may be at it yet
+        if is_traced or is_at_work():
+            return  # what a check finds there is found again: by an event, or the program's own check
         with DebuggerAtWork():
             py_db = debugger()
             if py_db is not None and is_of_program() and not is_in_trace_function():
