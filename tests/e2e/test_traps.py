@@ -11,6 +11,8 @@ from tests.programs import Program
 
 Write = Callable[..., Program]
 
+TRACED = {"DEBUG_RELAY_EVERY_LINE": "1"}
+
 MEASURED = """
     import sys
     import coverage
@@ -232,3 +234,109 @@ async def test_a_code_that_others_keep_facts_by_stays(api: Api, program: Write) 
     assert (await session.resume())["status"] == "terminated"
     printed = await session.printed()
     assert printed.splitlines() == ["begun", "(4, True)", "(5, True)", "(6, True)"]
+
+
+IN_RUNNING_FUNCTIONS = """
+    import contextlib
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
+    seen = []
+
+    def see(number=0):
+        "Whether the interpreter calls a trace function."
+        state = ctypes.pythonapi.PyThreadState_Get()
+        seen.append(bool(ctypes.c_void_p.from_address(state + 72).value))
+        return number
+
+    def main(depth):
+        print("start")  # @start
+        see()
+        total = 0
+        for number in range(3):
+            total += number
+            if number == 1:
+                continue
+            with contextlib.suppress(ZeroDivisionError):
+                total / 0
+            see()
+        if depth:
+            total += main(depth - 1)
+        try:
+            {}["left"]
+        except KeyError:
+            total += 1
+        finally:
+            see()
+        more = [see(number)
+                for number in range(2)]
+        return total  # @within
+
+    def outer():
+        try:
+            found = main(1)
+        except TypeError:
+            found = see(5)
+        while found < 7:
+            found += 1
+        by_c = [*map(later, [1, 2])]
+        see()
+        return found  # @after
+
+    def later(number):
+        return see(number)
+
+    print("result", outer())
+    see()
+    print("end", seen.count(True) if @LOOKS else "")  # @end
+"""
+
+
+async def stops_of_late_breakpoints(api: Api, program: Program, env: Any) -> tuple[list[Any], str]:
+    """In a running function, and in its callers, on each line, once it has stopped."""
+    session = await api.session(python_path=installed_python("3.11"))
+    await session.breakpoint(program.text, program.line("start"))
+    await session.launch(program.text, env=env)
+    first, last = program.line("start"), IN_RUNNING_FUNCTIONS.strip().count("\n") + 1
+    analysed = await session.post(
+        "/breakpoints",
+        breakpoints=[
+            {"source": {"path": program.text}, "line": line} for line in range(first + 1, last + 1)
+        ],
+    )
+    assert sum(one["verified"] for one in analysed["breakpoints"]) > 20
+    found: list[Any] = []
+    while True:
+        stop = await session.resume(wait=60)
+        if stop["status"] == "terminated":
+            return found, (await session.printed())
+        found.append((stop["stop_reason"], *stop["current_location"].values()))
+
+
+async def test_breakpoints_that_come_late_stop_running_functions(api: Api, program: Write) -> None:
+    text = program(IN_RUNNING_FUNCTIONS.replace("@LOOKS", "False"))
+    wanted, printed = await stops_of_late_breakpoints(api, text, TRACED)
+    found, looked = await stops_of_late_breakpoints(api, text, {})
+    assert len(wanted) > 30
+    assert found == wanted
+    assert looked == printed
+
+
+async def test_running_functions_are_not_traced_for_late_breakpoints(
+    api: Api, program: Write
+) -> None:
+    text = program(IN_RUNNING_FUNCTIONS.replace("@LOOKS", "True"))
+    session = await api.session(python_path=installed_python("3.11"))
+    await session.breakpoint(text.text, text.line("start"))
+    await session.launch(text.text)
+    for mark in ("within", "after", "end"):
+        await session.breakpoint(text.text, text.line(mark))
+    found = []
+    while True:
+        stop = await session.resume(wait=60)
+        if stop["status"] == "terminated":
+            break
+        found.append(stop["current_location"]["line"])
+    wanted = ["start", "within", "within", "after", "end"]
+    assert found == [text.line(mark) for mark in wanted]
+    assert (await session.printed()).splitlines()[-1] == "end 0"

@@ -103,6 +103,8 @@ PARTS = (
     "traps/coming",
     "traps/trapped_codes",
     "traps/placing",
+    "traps/under_way",
+    "traps/late_traps",
     "traps/checking",
     "traps/write_hooks",
     "trace/holder",

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import is_at_work
+    from relay.debuggers.debugpy.debuggee.probe.traps.late_traps import begin_late_traps
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         begin_placing,
         begin_traps,
@@ -104,7 +105,8 @@ def trace_when_needed() -> bool:
         tracing_state.can_wait = True
         patch(pydevd.PyDB, "enable_tracing", _enable_tracing)
         patch(pydevd.PyDB, "patch_threads", _patch_threads)
-        apply_patch("traps", begin_traps)
+        if apply_patch("traps", begin_traps):
+            attempt(begin_late_traps)
         attempt(await_counting_briefly)
         apply_patch("struck", hand_on_what_strikes)
         attempt(share_trace_functions)

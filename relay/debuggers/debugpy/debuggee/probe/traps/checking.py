@@ -13,40 +13,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_moves import (
         function_of,
-        go_on_at_line,
         go_on_in,
-        room_for,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
-        entered_at,
-        inserted_in,
         landing_in,
-        stack_with_checks,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import is_yet_to_begin
-    from relay.debuggers.debugpy.debuggee.probe.traps.entrances import (
-        Entrance,
-        instruction_of_frame,
-    )
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame, has_its_traps
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
         PlacingTraps,
-        code_of_frame,
         code_with_checks_found,
         give_code,
         trapped_code,
         traps_state,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.under_way import go_on_in_own_code
 
 
 def can_have_checks() -> bool:
@@ -134,47 +124,21 @@ def give_checks(entry: Any, frame: Any) -> bool:
 
 def give_checks_under_way(frame: Any, is_at_line: bool, own: LineChecks | None) -> bool:
     """Have a frame of this thread that is under way go on in a code with checks, made for it. False where
-    that cannot be: it is a generator's, has called code in C, or has no room for it.
-
-    is_at_line: whether it stands in a trace function of a line; else in what it has called. own: checks that
-    no other frame of its code has, in place of those that all have.
-    """
+    that cannot be: see `go_on_in_own_code`."""
     with PlacingTraps():
         try:
-            goes_on = _go_on_with_checks(frame, is_at_line, own)
+            if own is not None:
+                trapped_code(frame.f_code)
+            entry = traps_state.codes.get(frame.f_code)
+            if entry is None:
+                return False
+            if own is None:
+                code_with_checks_found(entry)
+                if entry.checks is None:  # it cannot write, as it turns out
+                    return True
+            return go_on_in_own_code(entry, frame, is_at_line, own)
         except NoTrapError:
             return False
-        if goes_on:
-            has_its_traps(frame)
-        return goes_on
-
-
-def _go_on_with_checks(frame: Any, is_at_line: bool, own: LineChecks | None) -> bool:
-    code = frame.f_code
-    if own is not None:
-        trapped_code(code)
-    entry = traps_state.codes.get(code)
-    if (
-        entry is None or code.co_flags & GOES_ON_LATER
-    ):  # its frame's memory is its own, and no larger
-        return False
-    if own is None:
-        code_with_checks_found(entry)
-        if entry.checks is None:  # it cannot write, as it turns out
-            return True
-    place = instruction_of_frame(code, entry.original, inserted_in(code), frame.f_lasti)
-    room = room_for(frame, stack_with_checks(entry.original))
-    if place is None or room is None or place[1] is is_at_line:
-        return False
-    made = code_of_frame(entry, Entrance(*place, room), own)
-    calls, behind = entered_at(made)
-    if is_at_line:
-        return go_on_at_line(frame, made, calls, _has_come)
-    return go_on_in(frame, made, behind)
-
-
-def _has_come() -> None:
-    """What a frame calls so that the interpreter looks at its code anew."""
 
 
 def original_of(code: Any) -> Any:

@@ -217,9 +217,14 @@ def put_inner(entry: TrappedCode, at: int, inner: Any) -> None:
 
 
 def give_code(function: Any, code: Any) -> bool:
-    """Whether the function has it now. It keeps its own where somebody knows something by that one, as
-    trio does of whom Ctrl-C may not interrupt."""
-    if weakref.getweakrefcount(function.__code__):
+    """Whether the function has it now. It keeps its own where somebody knows something by that one."""
+    if is_known_by_others(function.__code__):
         return False
     function.__code__ = code
     return True
+
+
+def is_known_by_others(code: Any) -> bool:
+    """Whether somebody may have noted something by this very code, as trio does of whom Ctrl-C may not
+    interrupt."""
+    return bool(weakref.getweakrefcount(code))
