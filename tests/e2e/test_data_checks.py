@@ -950,6 +950,61 @@ async def test_frames_under_way_are_not_traced_either(api: Api, program: Write, 
     assert (await session.printed()).splitlines() == ["0 0", "1 0", "2 0", "start", *free]
 
 
+ABSENT = """
+    import sys
+
+    class Plain:
+        def put(self, value):
+            self.x = value
+
+    one, other, table, others = Plain(), Plain(), {}, {}
+    calls = []
+
+    def put(plain, into, value):
+        plain.x = value
+        into["k"] = value
+
+    def takes(plain, into):
+        del plain.x
+        del into["k"]
+
+    def count(frame, event, arg):
+        if event == "call" and frame.f_code is not put.__code__:
+            calls.append(frame.f_code.co_name)
+
+    def run(looks):
+        for number in range(3_000):
+            put(other, others, number)
+        sys.setprofile(count if looks else None)
+        for number in range(1_000):
+            put(other, others, number)
+        sys.setprofile(None)
+        takes(other, others)
+
+    print("start")  # @start
+    run(LOOKS)
+    put(one, table, 1)
+    run(LOOKS)
+    takes(one, table)
+    run(LOOKS)
+    put(one, table, 2)
+    put(one, table, 3)  # @break
+    print("over", len(calls))
+"""
+
+
+@pytest.mark.parametrize("watched", [["one.x"], ["table['k']"], ["one.x", "table['k']"]])
+async def test_what_is_not_there_yet_is_looked_for_without_a_call(
+    api: Api, program: Write, watched: list[str]
+) -> None:
+    noted = program(ABSENT.replace("LOOKS", "False"))
+    wanted, _ = await stops(api, noted, EVERY_LINE, watched, "3.11")
+    found, checked = await stops(api, program(ABSENT.replace("LOOKS", "True")), {}, watched, "3.11")
+    assert len(wanted) == 4 * len(watched) + 1
+    assert found == wanted
+    assert int((await checked.printed()).split()[-1]) < 300
+
+
 LOCALS = """
     import contextlib
     import ctypes

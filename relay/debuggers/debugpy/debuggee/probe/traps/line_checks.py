@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PASSED_OVER = (RecursionError, MemoryError)
 _LEAVES_FRAME = ("RETURN_VALUE", "YIELD_VALUE", "SEND")
-_LOOKS = ("space", "last", "owner", "__dict__")  # attributes that a quick check reads
+_LOOKS = ("space", "last", "owner", "__dict__", "absent")  # attributes that a quick check reads
 
 
 class QuickCheck(NamedTuple):
@@ -40,6 +40,8 @@ class QuickCheck(NamedTuple):
     """Whether there is no dict: what `owner` gives, or else `space`, has the attribute itself."""
     is_local: bool = False
     """Whether it is a variable of the code's own frame."""
+    is_absent: bool = False
+    """Whether the dict has nothing under the key yet: what reads it would raise an exception each time."""
 
 
 class LineChecks(NamedTuple):
@@ -208,6 +210,7 @@ class _QuickNumbers(NamedTuple):
     slot: int
     calls_owner: bool
     is_slot: bool
+    is_absent: bool
     variable: int | None
 
 
@@ -220,7 +223,7 @@ class TrapNumbers:
         self.constants: list[Any] = [trap, PASSED_OVER, None]
         self.traceback = len(code.co_names)
         self.names: tuple[Any, ...] = ("__traceback__",)
-        self.space, self.last, self.owner, self.dict = range(
+        self.space, self.last, self.owner, self.dict, self.absent = range(
             self.traceback + 1, self.traceback + 1 + len(_LOOKS)
         )
         self.keeps_space = checks is not None and checks.keeps_space
@@ -238,7 +241,8 @@ class TrapNumbers:
         for one in (checks.quick, *checks.also):
             at, name = first + len(self.constants), self.traceback + len(self.names)
             variable = code.co_varnames.index(one.key) if one.is_local else None
-            self.quick.append(_QuickNumbers(at, at + 1, name, one.has_owner, one.is_slot, variable))
+            kinds = one.has_owner, one.is_slot, one.is_absent
+            self.quick.append(_QuickNumbers(at, at + 1, name, *kinds, variable))
             self.constants += [one.watched, one.key]
             self.names += (one.key,) if one.is_slot else ()
 
@@ -273,19 +277,31 @@ class LineCheck:
             return
         absent = Instruction("POP_TOP", 0, place)
         self.made = []
+        is_as_before: list[Instruction] = []  # jumps past what follows
         for quick in numbers.quick:
             calls_owner = quick.calls_owner and (
                 quick.is_slot or is_first or not numbers.keeps_space
             )
+            begin_at = len(self.made)
             got = _get_space(numbers, quick, calls_owner, place)
             read = _read_value(numbers, quick, calls_owner, place)
             compare, differs = _compare(numbers, quick, place)
             differs.target = self.call[0]
+            if quick.is_absent:
+                asks = _ask_for_key(numbers, quick, calls_owner, place)
+                is_there, *was_absent = _compare_with_none(numbers, quick, place)
+                is_there.target, was_absent[-2].target = got[0], self.call[0]
+                self.made += [*asks, is_there, *was_absent]
+                self.reads.append((asks[-2 if calls_owner else -1], is_there, absent))
             self.made += [*got, *read, *compare, differs]
             begin = next(one for one in read if one.name != "LOAD_CONST")
             self.reads.append((begin, compare[0], absent))
+            for one in is_as_before:
+                one.target = self.made[begin_at]
+            is_as_before = was_absent[-1:] if quick.is_absent else []
         is_same = Instruction("POP_JUMP_FORWARD_IF_TRUE", 0, place)
-        is_same.target = over
+        for one in [*is_as_before, is_same]:
+            one.target = over
         none = Instruction("LOAD_CONST", numbers.none, place)  # in the place of an exception
         self.made = [*self.made[:-1], is_same, none, absent, *self.call]
 
@@ -312,6 +328,25 @@ def _read_value(
         return [Instruction("LOAD_ATTR", quick.slot, place)]
     made = [("LOAD_ATTR", numbers.dict)] if calls_owner else []
     made += [("LOAD_CONST", quick.key), ("BINARY_SUBSCR", 0)]
+    return [Instruction(name, arg, place) for name, arg in made]
+
+
+def _ask_for_key(
+    numbers: TrapNumbers, quick: _QuickNumbers, calls_owner: bool, place: Any
+) -> list[Instruction]:
+    """Whether the dict has it."""
+    key = Instruction("LOAD_CONST", quick.key, place)
+    of_owner = [Instruction("LOAD_ATTR", numbers.dict, place)] if calls_owner else []
+    space = _get_space(numbers, quick, calls_owner, place)
+    return [key, *space, *of_owner, Instruction("CONTAINS_OP", 0, place)]
+
+
+def _compare_with_none(numbers: TrapNumbers, quick: _QuickNumbers, place: Any) -> list[Instruction]:
+    """A jump if the dict has it; else, whether it had nothing before: a jump if it had, and one if not."""
+    made = [("POP_JUMP_FORWARD_IF_TRUE", 0)]
+    made += [("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.last)]
+    made += [("LOAD_CONST", quick.watched), ("LOAD_ATTR", numbers.absent), ("IS_OP", 0)]
+    made += [("POP_JUMP_FORWARD_IF_FALSE", 0), ("JUMP_FORWARD", 0)]
     return [Instruction(name, arg, place) for name, arg in made]
 
 

@@ -230,8 +230,9 @@ def quick_check_of(watch: DataWatch) -> QuickCheck | None:
         return _quick_check_of_item(watch)
     if type(watch.key) is not str:
         return None
+    is_absent = watch.last is watch.absent
     if watch.kind == "global":
-        return QuickCheck(watch, watch.key, has_owner=False)
+        return QuickCheck(watch, watch.key, False, is_absent=is_absent)
     owner = watch.owner()
     plan = plan_of(owner)
     if plan.family == "class":
@@ -244,18 +245,19 @@ def quick_check_of(watch: DataWatch) -> QuickCheck | None:
         return QuickCheck(watch, watch.key, has_owner, is_slot=True) if is_plain else None
     is_plain = is_plain and type(lookup(plan.mro, "__dict__")) is types.GetSetDescriptorType
     is_plain = is_plain and type(plan.dictionary.__get__(owner)) is dict
-    return QuickCheck(watch, watch.key, has_owner=True) if is_plain else None
+    return QuickCheck(watch, watch.key, True, is_absent=is_absent) if is_plain else None
 
 
 def _quick_check_of_item(watch: DataWatch) -> QuickCheck | None:
     """None where reading the item may do more, or raises, or where what has it may end before."""
-    is_there = type(watch.owner) is Strong and watch.last is not watch.absent
-    if not is_there or type(watch.key) not in _KEYS_IN_CODE:
+    if type(watch.owner) is not Strong or type(watch.key) not in _KEYS_IN_CODE:
         return None
-    mro = plan_of(watch.owner()).mro
+    mro, is_absent = plan_of(watch.owner()).mro, watch.last is watch.absent
     is_plain = lookup(mro, "__getitem__") == _READS_ITEM[watch.kind]
     is_plain = is_plain and lookup(mro, "__missing__") is None
-    return QuickCheck(watch, watch.key, has_owner=False) if is_plain else None
+    if is_absent:
+        is_plain = is_plain and lookup(mro, "__contains__") == dict.__contains__
+    return QuickCheck(watch, watch.key, False, is_absent=is_absent) if is_plain else None
 
 
 def _add(found: dict[int, tuple[Any, set[Any]]], code: Any, writers: frozenset[Any]) -> None:

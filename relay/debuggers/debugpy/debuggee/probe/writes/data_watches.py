@@ -101,6 +101,7 @@ class DataWatch:
         nothing = [].clear
         state: dict[str, Any]
         state = {"peek": nothing, "owner": nothing, "came": nothing, "last": None, "space": {}}
+        state["absent"] = None
         return types.SimpleNamespace, (), state
 
 
