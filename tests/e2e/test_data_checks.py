@@ -1005,6 +1005,108 @@ async def test_what_is_not_there_yet_is_looked_for_without_a_call(
     assert int((await checked.printed()).split()[-1]) < 300
 
 
+LOOKING = """
+    import contextlib
+    import sys
+    import threading
+
+    class Slot:
+        __slots__ = ("x",)
+
+    one, other, items, others = Slot(), Slot(), [0, 1], [0, 1]
+    one.x = other.x = 0
+
+    def has_events(place=sys.monitoring, looked=[]):
+        "Whether lines of the caller are told to the data breakpoints."
+        code = sys._getframe(1).f_code
+        tools = [tool for tool in (3, 4, 5) if place.get_tool(tool)]
+        return any(place.get_local_events(tool, code) & place.events.LINE for tool in tools)
+
+    def recursive(depth):
+        found = recursive(depth - 1) if depth else stopped()
+        for number in range(5_000):
+            other.x = number
+            others[number % 2] = number
+        found += [has_events()]
+        @HOLD@ = depth + 10  # the first is the innermost
+        return found
+
+    def stopped():
+        found = []
+        print("start")  # @start
+        for number in range(5_000):
+            with contextlib.nullcontext(other) as it:
+                it.x = number
+            others[0], others[1] = number, [number, [number, number, has_events]][0]
+            if number == 4_000: steps(number)
+        found += [has_events()]
+        try:
+            for @HOLD@ in (7, 8): others[0] = len(others)
+            {}["left"]
+        except KeyError:
+            @HOLD@ = 9
+        for number in range(5_000):
+            other.x = others[1] = number
+        found += [has_events()]
+        return found
+
+    def steps(number):
+        other.x = number
+        return number  # @break
+
+    def generates():
+        global seen
+        for number in range(5_000):
+            others[1] = number
+            other.x = yield number
+        seen = recursive(2)
+
+    def in_thread():
+        global seen
+        try:
+            for one_more in generates():
+                other.x = one_more
+            for number in range(5_000):
+                other.x = number
+                others[0] = number
+            seen += [has_events()]
+            @HOLD@ = 14
+            raise KeyError(1)
+        except KeyError:
+            @HOLD@ = 15
+
+    seen = []
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    for number in range(5_000):
+        other.x = number
+        others[1] = number
+    seen += [has_events()]
+    @HOLD@ = 16
+    print(seen if LOOKS else "")
+    print("over", one.x, items)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+@pytest.mark.parametrize("hold", ["one.x", "items[1]"])
+async def test_frames_under_way_look_whom_they_write_to(
+    api: Api, program: Write, hold: str, version: str
+) -> None:
+    """The stops are those of each line, and a frame that had to be told of lines is no more, with its stack at the
+    brim or not."""
+    text = LOOKING.replace("@HOLD@", hold)
+    noted = program(text.replace("LOOKS", "False"))
+    wanted, traced = await stops(api, noted, EVERY_LINE, [hold], version)
+    found, hooked = await stops(api, program(text.replace("LOOKS", "True")), {}, [hold], version)
+    assert len(wanted) == 10
+    assert found == wanted
+    printed = (await hooked.printed()).splitlines()
+    assert printed[-1] == (await traced.printed()).splitlines()[-1]
+    assert printed[1:-1] == [f"[{', '.join(['False'] * 7)}]"]
+
+
 LOCALS = """
     import contextlib
     import ctypes

@@ -140,6 +140,7 @@ PARTS = (
     "writes/data_changes",
     "writes/quiet_events",
     "writes/hooked_codes",
+    "writes/hooked_frames",
     "writes/data_monitor",
     "writes/data_checks",
     "writes/awaited_frames",

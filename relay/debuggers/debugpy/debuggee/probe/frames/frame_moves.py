@@ -1,8 +1,9 @@
-"""Frames that go on in another code: by what is written into their memory. Python 3.11.
+"""Frames that go on in another code: by what is written into their memory. Python 3.11 to 3.13.
 
-An evaluation loop keeps the addresses of its code's constants and names to itself. It gets them anew from the
+On 3.11 an evaluation loop keeps the addresses of its code's constants and names to itself. It gets them anew from the
 frame when a function in Python that it has called without leaving the loop ends. So a frame that has
-called such a one is given its code at once, and one that stands in a trace function is made to call one first.
+called such a one is given its code at once, and one that stands in a trace function is made to call one first. From 3.12 on it keeps nothing to itself: a callback of
+`sys.monitoring` that is told of a line may have the frame go on elsewhere.
 
 Such a frame has the stack of the code that it began with. More of it is taken from its thread's memory as the frame
 stands there last, by a call of C alone: what is in Python would lie in the way itself.
@@ -33,21 +34,23 @@ if TYPE_CHECKING:
 
 _BEFORE_AT, _PLACE_AT, _ENTRY_AT = 6 * WORD_SIZE, 7 * WORD_SIZE, 68
 """In an interpreter's frame: the frame that has called it, the instruction that has begun last, and whether it
-was called by code in C."""
+was called by code in C. The first and the last on 3.11."""
+_FUNCTION_AT = 0 if sys.version_info < (3, 12) else 2 * WORD_SIZE
 _RECURSION_LIMIT_AT = 36
 """In the state of a thread: the limit of its recursion."""
 _TRACING_AT = 44
 """There: in how many trace functions, of the debugger or others, it is, and of which kind of event."""
-_CHUNK_AT = 296
+_CHUNK_AT = 296 if sys.version_info < (3, 12) else 232
 """There: its newest chunk of memory for frames; then what of that is taken, and its end."""
+_CHUNK_UNIT = 4096
 _LINE_EVENT = 2
 
 
 def function_of(frame: Any) -> Any:
-    """The function that a frame runs, on 3.11."""
+    """The function that a frame runs; of a module's code, too, there is one."""
     import ctypes
 
-    return referred_object(ctypes, word_at(ctypes, id(frame) + INNER_AT))
+    return referred_object(ctypes, word_at(ctypes, id(frame) + INNER_AT) + _FUNCTION_AT)
 
 
 def go_on_in(frame: Any, code: Any, offset: int) -> bool:
@@ -88,6 +91,19 @@ def go_on_at_line(frame: Any, code: Any, offset: int, called: Any) -> bool:
     ctypes.c_void_p.from_address(top).value = None
     ctypes.c_void_p.from_address(top + WORD_SIZE).value = id(called)
     height.value += 2
+    _write_code(ctypes, frame, code, offset)
+    return True
+
+
+def go_on_from_event(frame: Any, code: Any, offset: int) -> bool:
+    """The same for a frame of whose line a callback of `sys.monitoring` is being told: it goes on with the
+    instruction at that offset. Python 3.12 and 3.13. False where it cannot."""
+    import ctypes
+
+    inner = word_at(ctypes, id(frame) + INNER_AT)
+    here = _text_of_code(frame.f_code) + frame.f_lasti
+    if not is_frame_of(ctypes, inner, frame.f_code) or word_at(ctypes, inner + _PLACE_AT) != here:
+        return False
     _write_code(ctypes, frame, code, offset)
     return True
 
@@ -167,7 +183,8 @@ def room_for(frame: Any, height: int) -> Any:
 def _end_of_chunk_of(ctypes: Any, state: int, inner: int) -> int | None:
     """Of the chunk of this thread's memory that has the frame."""
     chunk, top, end = [word_at(ctypes, state + _CHUNK_AT + at * WORD_SIZE) for at in range(3)]
-    if not chunk or not chunk < top <= end or end != chunk + word_at(ctypes, chunk + WORD_SIZE):
+    is_known = chunk and chunk < top <= end and (end - chunk) % _CHUNK_UNIT == 0
+    if not is_known or end != chunk + word_at(ctypes, chunk + WORD_SIZE):
         return None  # another layout than is known
     while chunk:
         end = chunk + word_at(ctypes, chunk + WORD_SIZE)

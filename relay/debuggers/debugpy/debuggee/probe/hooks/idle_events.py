@@ -160,6 +160,11 @@ def program_frame(depth: int = 0) -> Any:
 # What needs a place
 
 
+def does_nothing_at(code: Any, line: int) -> bool:
+    """Whether pydevd has nothing to do where this thread comes to a line of this code."""
+    return _is_nothing_under_way(code) and _is_line_idle(code, line)
+
+
 def _breakpoint_lines(py_db: Any, code: Any) -> Any:
     """The lines of this code's file that have a breakpoint: found as pydevd finds them."""
     files: Any = sys.modules["pydevd_file_utils"]

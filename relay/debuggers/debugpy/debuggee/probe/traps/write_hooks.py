@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,9 +33,10 @@ CAN_HAVE_HOOKS = sys.implementation.name == "cpython" and (
     sys.version_info[:2] == (3, 12)
     or (sys.version_info[:2] == (3, 13) and getattr(sys, "_is_gil_enabled", bool)())
 )
-_HOOK_STACK = 2  # values that a look has on the stack at most
+HOOK_STACK = 2  # values that a look has on the stack at most
 _HELD = "held"
 _hook_jumps = CodeTable()
+_entrances = CodeTable()
 
 
 class HeldOwner:
@@ -63,11 +64,26 @@ def hook_jumps_in(code: Any) -> frozenset[int]:
     return found
 
 
-def with_hooks(code: Any, looks: Mapping[int, Any]) -> Any:
+class FramePlace(NamedTuple):
+    """Where a frame that is under way comes into a code that is made for it."""
+
+    offset: int
+    """In the code that it runs: of the instruction that begins the line that it is about to run."""
+    room: Any
+    """What gives it its stack when it is negated; None if it has enough."""
+
+
+def entrance_in(code: Any) -> int:
+    """The offset where the frame comes in for whom the code was made."""
+    found: int = _entrances.get(code)
+    return found
+
+
+def with_hooks(code: Any, looks: Mapping[int, Any], place: FramePlace | None = None) -> Any:
     """A code that does the same, with a jump ahead of each write to what is watched.
 
     looks: by the offsets of instructions, pairs of a HeldOwner and how deep the object that is
-    written to lies on the stack then. The code is another one in any case.
+    written to lies on the stack then. place: of the frame that it is made for. The code is another one in any case.
     """
     instructions, handlers = taken_apart(code)
     by_offset = {one.here - UNIT_BYTES * (1 + one.caches): one for one in instructions}
@@ -91,19 +107,39 @@ def with_hooks(code: Any, looks: Mapping[int, Any]) -> Any:
         )
         handler.behind = handler.behind and first_inserted(handler.behind)
     placed = [every for one in instructions for every in (*one.inserted, one)]
+    entrance, more_stack = None, HOOK_STACK
+    if place is not None:
+        more_stack = 0 if place.room is None else HOOK_STACK  # what its frame has
+        entrance = first_inserted(next(one for one in instructions if one.start == place.offset))
+        if place.room is not None:
+            entrance = _put_way_in(placed, entrance, len(constants))
+            constants.append(place.room)
     settle(placed)
     made = code.replace(
         co_code=b"".join(one.assembled() for one in placed),
         co_consts=(*constants, None),  # not equal to the other in any case
         co_names=tuple(names),
-        co_stacksize=code.co_stacksize + _HOOK_STACK,
+        co_stacksize=code.co_stacksize + more_stack,
         co_linetable=place_table(placed, code.co_firstlineno),
         co_exceptiontable=handler_bytes(handlers, placed),
     )
     note_inserted(made, [(one, one.inserted) for one in instructions if one.inserted])
     looked = [every for one in instructions for every in one.inserted]
     _hook_jumps[made] = frozenset(one.here for one in looked if one.name == "JUMP_FORWARD")
+    if entrance is not None:
+        _entrances[made] = entrance.here
     return made
+
+
+def _put_way_in(placed: list[Instruction], behind: Instruction, room: int) -> Instruction:
+    """What a frame begins with that needs more stack. Who begins the code anew jumps over it."""
+    begin = next(at for at, one in enumerate(placed) if one.name == "RESUME") + 1
+    way = [("JUMP_FORWARD", 0), ("LOAD_CONST", room), ("UNARY_NEGATIVE", 0)]
+    way += [("POP_TOP", 0), ("JUMP_FORWARD", 0)]
+    made = [Instruction(operation, arg, behind.place) for operation, arg in way]
+    made[0].target, made[-1].target = placed[begin], behind
+    placed[begin:begin] = made
+    return made[1]
 
 
 def _look_at_owner(one: Instruction, depth: int, owner: int, name: int) -> list[Instruction]:

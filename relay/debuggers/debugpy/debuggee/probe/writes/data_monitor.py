@@ -52,7 +52,8 @@ if TYPE_CHECKING:
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
-    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import QuietEvents
+    from relay.debuggers.debugpy.debuggee.probe.writes.hooked_frames import FramesToHook
+    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import HookCalls, QuietEvents
     from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import (
         NO_EXITS,
         exits_of,
@@ -95,6 +96,7 @@ class DataMonitor:
         self.quiet: QuietEvents | None = None
         self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
         self.hooked = HookedCodes([], -1)  # none, as long as no watch can have them
+        self.to_hook = FramesToHook(self.hooked)
         self.known_exits = CodeTable()  # of those that have had events before
         self.called: dict[str, Any] = {
             "LINE": self._line,
@@ -316,15 +318,17 @@ class DataMonitor:
             self.quiet = QuietEvents(live)
         self.is_quiet = True
         changed, often = partial(attempt, self._changed), partial(attempt, self._hook_more)
-        jumped = partial(attempt, self._hook_jumped)
-        self._call(self.quiet.callbacks(self.called, changed, often, self.hooked.jumps, jumped))
+        self.to_hook.find(self.codes)
+        jumped, came = partial(attempt, self._hook_jumped), partial(attempt, self.to_hook.come)
+        calls = HookCalls(self.hooked.jumps, jumped, self.to_hook.codes, came)
+        self._call(self.quiet.callbacks(self.called, changed, often, calls))
 
     # Codes that look whom they write to. They have events as long as not all is quiet
 
     def _begin_hooks(self) -> None:
         hooked = HookedCodes(self.watches, self.tool, _ENDS_DICTS)
         if hooked.can_be:
-            self.hooked = hooked
+            self.hooked, self.to_hook = hooked, FramesToHook(hooked)
             hooked.place(self.codes)
             self._enter_hooked()
 
@@ -350,6 +354,7 @@ class DataMonitor:
 
     def _take_hooks_away(self) -> None:
         hooked, self.hooked = self.hooked, HookedCodes([], self.tool)
+        self.to_hook = FramesToHook(self.hooked)
         self.known_exits.clear()
         hooked.take_away()
 

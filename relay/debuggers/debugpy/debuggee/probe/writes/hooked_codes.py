@@ -2,8 +2,8 @@
 
 The functions that may write get a code that asks ahead of each store whether it is the watched object's
 (`traps/write_hooks.py`). Its lines are no events until one is. A code that writes in other ways too, by
-`setattr` or a method say, stays as it is, and so does what is under way: their lines are events. So
-whatever is overlooked here is only slower. Refuses to know what an event is.
+`setattr` or a method say, stays as it is: its lines are events. A frame that is under way goes on in a code of
+its own at such an event. So whatever is overlooked here is only slower. Refuses to know what an event is.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION, give_code
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
         CAN_HAVE_HOOKS,
+        FramePlace,
         HeldOwner,
         hook_jumps_in,
         with_hooks,
@@ -93,11 +94,15 @@ class HookedCodes:
         for code in excepted:
             self._of[code] = None
         self._originals = CodeTable()
+        self._stays, self._frames = (
+            CodeTable(),
+            0,
+        )  # whose frames go on as they are; frames looked at
         self._functions: list[Any] = []  # weak references
         self.jumps: dict[int, frozenset[int]] = {}  # that report writes, by the ids of those codes
         self._writers = WritersInSpaces({watch.kind for watch in watches})
         self._own_paths: dict[str, bool] = {}
-        self._locals = [watch.code for watch in watches if watch.kind == "local"]
+        self.locals = [watch.code for watch in watches if watch.kind == "local"]
         self._owners = {
             id(watch): HeldOwner(watch.owner())
             for watch in watches
@@ -109,7 +114,7 @@ class HookedCodes:
         """Whether there may be some at all."""
         return (
             CAN_HAVE_HOOKS
-            and bool(self._owners or self._locals)
+            and bool(self._owners or self.locals)
             and len(self.watches) <= _MOST_WATCHES
             and not os.environ.get(EVERY_LINE)
             and sys.modules.keys().isdisjoint((*_PROXIES_IN_C, *_READERS_OF_CODE))
@@ -185,25 +190,33 @@ class HookedCodes:
         """known: what writes in a code that has been met."""
         if code in self._of:
             return self._of.get(code)
-        is_local = any(one is code for one in self._locals)
+        is_local = any(one is code for one in self.locals)
         if code in self.made or not (known is not None or is_local or self._may_come(code)):
             return None
         if known is None and _calls_argument(code):
             return None  # which may be what writes: that is seen when it runs
         self._of[code] = None
+        looks = self.looks_of(function, code, known)
+        if looks is None or not (looks or is_local):
+            return None
+        self._of[code] = made = attempt(self.make, code, looks)
+        return made
+
+    def looks_of(self, function: Any, code: Any, known: WriteLines | None) -> dict[int, Any] | None:
+        """By the offset of each store its looks; None if the code is to stay as it is."""
         if is_debugger_file(code.co_filename) or self._is_of_others(code):
             return None
         bound = self._writers.of(function.__globals__) | set(self._writers.given_to(function, code))
-        looks = attempt(self._looks_in, code, bound, known)
-        if looks is None or not (looks or is_local):
-            return None
-        made = attempt(with_hooks, code, looks)
-        if made is not None:
-            lines = watched_lines_of(made, self.watches) if looks else NO_LINES
-            self._of[code], self._originals[made], self.made[made] = made, code, lines
-            if looks:
-                self.jumps[id(made)] = hook_jumps_in(made)
-                MONITORING.set_local_events(self.tool, made, MONITORING.events.JUMP)
+        looks: dict[int, Any] | None = attempt(self._looks_in, code, bound, known)
+        return looks
+
+    def make(self, code: Any, looks: dict[int, Any], place: FramePlace | None = None) -> Any:
+        made = with_hooks(code, looks, place)
+        lines = watched_lines_of(made, self.watches) if looks else NO_LINES
+        self._originals[made], self.made[made] = code, lines
+        if looks:
+            self.jumps[id(made)] = hook_jumps_in(made)
+            MONITORING.set_local_events(self.tool, made, MONITORING.events.JUMP)
         return made
 
     def _may_come(self, code: Any) -> bool:

@@ -7,7 +7,7 @@ from time to time, whether a place has to be an event at all.
 from __future__ import annotations
 
 import keyword
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,18 +20,23 @@ if TYPE_CHECKING:
 _MOST_IN_A_ROW = 250  # events that are no more than compared
 ENDS_AT_ONCE = 20_000  # ends of calls after which it is said that there are many
 _TEXT = """
-def make({given}codes, thorough, changed, often, hooks, hooked, frame_at):
+def make({given}codes, thorough, changed, often, hooks, hooked, under_way, came, frame_at):
     thorough_line = thorough["LINE"]
-    left, last_code, last_line, ends_left = {most}, None, 0, {ends}
+    left, last_code, last_line, ends_left, known_code = {most}, None, 0, {ends}, None
 
     def on_line(code, line):
-        nonlocal left, last_code, last_line
+        nonlocal left, last_code, last_line, known_code
         try:
             if {same}:
                 last_line = line
-                if code is last_code:
+                if code is known_code:
                     return None
                 last_code = code
+                if id(code) in under_way:
+                    known_code = None
+                    came(frame_at(1), code, line)
+                    return None
+                known_code = code
                 left -= 1
                 if left:
                     return None
@@ -98,6 +103,19 @@ def make({given}codes, thorough, changed, often, hooks, hooked, frame_at):
 """`{same}` is asked some million times a second: a call of it would take as long as all else."""
 
 
+class HookCalls(NamedTuple):
+    """What is called of codes that look whom they write to, and of those that are to."""
+
+    jumps: Mapping[int, Any]
+    """By the ids of the first kind."""
+    jumped: Callable[..., Any]
+    """Is given all jumps in these, with the frame and the event's arguments."""
+    under_way: Mapping[int, Any]
+    """By the ids of codes that have frames which are to go on in such a one."""
+    came: Callable[..., Any]
+    """Is given lines of these, in the same way."""
+
+
 class QuietEvents:
     """The callbacks for some data breakpoints."""
 
@@ -130,21 +148,19 @@ class QuietEvents:
         thorough: Mapping[str, Any],
         changed: Callable[..., Any],
         often: Callable[[], Any],
-        hooks: Mapping[int, Any],
-        hooked: Callable[..., Any],
+        hooks: HookCalls,
     ) -> dict[str, Any]:
         """By the names of their events. They keep the last values, and what is watched.
 
         thorough: by those names, what is called in their place once in a while, with the frame and
         the event's arguments. changed: called with the event's name, the frame, the code and line of
         the last event of a line, no line if that code has been left since, and the event's arguments.
-        often: called once for ENDS_AT_ONCE ends of calls. hooks: by the ids of codes that look whom they
-        write to; of these `hooked` is given all jumps, with the frame.
+        often: called once for ENDS_AT_ONCE ends of calls.
         """
         given: list[Any] = []
         for watch, reader in zip(self.watches, self._readers):  # noqa: B905  Python 3.8
             given += reader(), watch.last
-        calls = changed, often, hooks, hooked
+        calls = changed, often, *hooks
         made: dict[str, Any] = self._make(*given, self._codes, thorough, *calls, frame_at)
         return made
 

@@ -1,0 +1,106 @@
+"""Frames that were running when their code was to look whom it writes to, on Python 3.12 and 3.13.
+
+Each goes on in such a code that is made for it, at a line of which an event tells while nothing changes. It
+needs a little more stack than it began with: of its thread's memory, as it stands there last. A generator's frame
+has no more than its own. Refuses to know which codes look, and at what.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import stack_depths
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_moves import (
+        function_of,
+        go_on_from_event,
+        room_for,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import does_nothing_at
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
+        HOOK_STACK,
+        FramePlace,
+        entrance_in,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import data_state
+    from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import NO_LINES, WriteLines
+
+_MOST_HOOKED_FRAMES = 50  # that get a code of their own
+_MOST_LINES_TRIED = 100  # of a code at which that is tried
+
+
+class FramesToHook:
+    """Those of some data breakpoints."""
+
+    def __init__(self, hooked: HookedCodes) -> None:
+        self.codes: dict[int, int] = {}  # ids of codes that have such frames: how many lines to try
+        self._hooked = hooked
+        self._known = CodeTable()  # codes with events, with their WriteLines
+        self._stay = CodeTable()  # codes whose frames go on as they are
+        self._made = 0
+
+    def find(self, known: CodeTable) -> None:
+        """Which there are, of codes that have events: with their WriteLines."""
+        self.codes.clear()
+        self._known = known
+        if not self._hooked.watches or self._made >= _MOST_HOOKED_FRAMES:
+            return
+        for _, frame in frames_of_all_threads():
+            code = frame.f_code
+            is_met = code in self._stay or code in self._hooked.made
+            if not is_met and known.get(code, NO_LINES).writes:
+                self.codes[id(code)] = _MOST_LINES_TRIED
+
+    def come(self, frame: Any, code: Any, line: int) -> None:
+        """An event tells of a line of such a frame, and nothing has changed: it goes on in another code, if it
+        can here."""
+        left = self.codes.get(id(code), 0) - 1
+        if does_nothing_at(code, line) and data_state.lock.acquire(blocking=False):
+            try:
+                if not self._goes_on(frame, self._known.get(code, NO_LINES)):
+                    self._stay[code] = True
+                    left = 0
+            finally:
+                data_state.lock.release()
+        if left > 0 and _is_any_running(code):
+            self.codes[id(code)] = left
+        else:
+            self.codes.pop(id(code), None)
+
+    def _goes_on(self, frame: Any, lines: WriteLines) -> bool:
+        code, hooked = frame.f_code, self._hooked
+        is_local = any(one is code for one in hooked.locals)
+        if is_local or not hooked.can_be or self._made >= _MOST_HOOKED_FRAMES:
+            return False
+        looks = hooked.looks_of(function_of(frame), code, lines)
+        place = attempt(_place_of, frame, looks) if looks else None
+        made = attempt(hooked.make, code, looks, place) if place else None
+        if made is None:
+            return False
+        self._made += 1
+        of_debugger = MONITORING.get_local_events(MONITORING.DEBUGGER_ID, code)
+        MONITORING.set_local_events(MONITORING.DEBUGGER_ID, made, of_debugger)
+        return go_on_from_event(frame, made, entrance_in(made))
+
+
+def _place_of(frame: Any, looks: dict[int, Any]) -> FramePlace | None:
+    """Where it comes into its code with looks; None if it has no room for them."""
+    code = frame.f_code
+    depths = stack_depths(code)
+    if max(depths[at] for at in looks) + HOOK_STACK <= code.co_stacksize:
+        return FramePlace(frame.f_lasti, None)
+    has_own_memory = code.co_flags & GOES_ON_LATER
+    if has_own_memory or depths[frame.f_lasti] >= code.co_stacksize:
+        return None
+    room = room_for(frame, code.co_stacksize + HOOK_STACK)
+    return None if room is None else FramePlace(frame.f_lasti, room)
+
+
+def _is_any_running(code: Any) -> bool:
+    return any(frame.f_code is code for _, frame in frames_of_all_threads())
