@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,9 @@ LIBRARY = """
 """
 
 
+@pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="coverage is installed beside the tests only"
+)
 async def test_coverage_measures_on_where_breakpoints_are_hit(api: Api, program: Write) -> None:
     """It sets its trace function in C, in the place that the debugger's would have."""
     measuring, library = program(MEASURED), program(LIBRARY, "measured.py")

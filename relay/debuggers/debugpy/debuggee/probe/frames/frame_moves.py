@@ -177,20 +177,26 @@ def room_for(frame: Any, height: int) -> Any:
     )
     top = state + _CHUNK_AT + WORD_SIZE
     take = functools.partial(copy, top, ctypes.addressof(taken), WORD_SIZE)
-    return type("Room", (_FrameRoom,), {"__slots__": (), "__neg__": take})(taken)
+    return type("Room", (_FrameRoom,), {"__slots__": (), "__neg__": staticmethod(take)})(taken)
 
 
 def _end_of_chunk_of(ctypes: Any, state: int, inner: int) -> int | None:
-    """Of the chunk of this thread's memory that has the frame."""
-    chunk, top, end = [word_at(ctypes, state + _CHUNK_AT + at * WORD_SIZE) for at in range(3)]
-    is_known = chunk and chunk < top <= end and (end - chunk) % _CHUNK_UNIT == 0
-    if not is_known or end != chunk + word_at(ctypes, chunk + WORD_SIZE):
+    """Of the chunk of this thread's memory that has the frame.
+
+    Calls nothing in Python: what that runs in may be a chunk of its own, which ends with it.
+    """
+    read = ctypes.c_void_p.from_address
+    chunk, top = read(state + _CHUNK_AT).value, read(state + _CHUNK_AT + WORD_SIZE).value
+    end = read(state + _CHUNK_AT + 2 * WORD_SIZE).value
+    if not chunk or not top or not end or not chunk < top <= end or (end - chunk) % _CHUNK_UNIT:
         return None  # another layout than is known
+    if end != chunk + read(chunk + WORD_SIZE).value:
+        return None
     while chunk:
-        end = chunk + word_at(ctypes, chunk + WORD_SIZE)
+        end = int(chunk + read(chunk + WORD_SIZE).value)
         if chunk < inner < end:
             return end
-        chunk = word_at(ctypes, chunk)
+        chunk = read(chunk).value
     return None
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.under_way import go_on_in_own_code
 
+_MOST_LATE_FRAMES = 20
+"""That get codes of their own, each of which takes milliseconds: what recurses deep is traced instead."""
 _MOST_REMEMBERED = 1000
 _tried: set[tuple[int, int, int, bool]] = set()
 """Frames and codes by their ids, offsets, and whether they were at a line: where it could not be."""
@@ -41,7 +43,9 @@ def begin_late_traps() -> None:
 
 def _give_traps(thread: Any, frame: Any, event: str) -> None:
     """This thread goes on after a stop: callers first, since the frame itself may go on anew."""
-    if not traps_state.frames or tracing_state.holder is not None or tracing_state.data is not None:
+    if not 0 < len(traps_state.frames) <= _MOST_LATE_FRAMES:
+        return
+    if tracing_state.holder is not None or tracing_state.data is not None:
         return
     if function_of_program() is not None or someone_steps_or_stops():
         return
@@ -58,7 +62,7 @@ def _give_traps(thread: Any, frame: Any, event: str) -> None:
 
 
 def _is_given(frame: Any, is_at_line: bool) -> bool:
-    if not any(one is frame for one in traps_state.frames):
+    if id(frame) not in traps_state.frames:
         return False
     this = id(frame), id(frame.f_code), frame.f_lasti, is_at_line
     if this in _tried:

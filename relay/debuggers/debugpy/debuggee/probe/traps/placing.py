@@ -155,7 +155,7 @@ def _is_recorded() -> bool:
 def forget_traps_at_fork() -> None:
     """In a forked child the threads of its parent are gone, and its breakpoints may be."""
     traps_state.lock = threading.RLock()
-    traps_state.frames = [one for one in traps_state.frames if _is_on_stack(one)]
+    _forget_frames_left()
     traps_state.lines = {}
 
 
@@ -187,7 +187,8 @@ def _place_in_loaded(changed: set[str]) -> None:
     for frame in every_frame():
         if path_of(frame.f_code.co_filename) in changed:
             _place_in_code(frame.f_code)  # of what it makes functions
-    traps_state.frames = [frame for frame in every_frame() if _is_without(frame.f_code)]
+    without = [frame for frame in every_frame() if _is_without(frame.f_code)]
+    traps_state.frames = {id(frame): frame for frame in without}
     traps_state.generators = [
         weakref.ref(one)
         for one in generators
@@ -223,19 +224,20 @@ def every_frame() -> Iterator[Any]:
             frame = frame.f_back
 
 
-def _is_on_stack(frame: Any) -> bool:
-    return any(one is frame for one in every_frame())
+def _forget_frames_left() -> None:
+    on_stack = {id(frame): frame for frame in every_frame()}
+    traps_state.frames = {at: one for at, one in traps_state.frames.items() if at in on_stack}
 
 
 def has_its_traps(frame: Any) -> None:
     """A frame may have got them as it was under way."""
     if not _is_without(frame.f_code):
-        traps_state.frames = [one for one in traps_state.frames if one is not frame]
+        traps_state.frames.pop(id(frame), None)
 
 
 def _is_any_under_way() -> bool:
     if traps_state.frames:
-        traps_state.frames = [one for one in traps_state.frames if _is_on_stack(one)]
+        _forget_frames_left()
     if traps_state.generators:
         traps_state.generators = [one for one in traps_state.generators if one() is not None]
     return bool(traps_state.frames or traps_state.generators)
@@ -332,12 +334,12 @@ def meet_code(frame: Any) -> None:
             if type(inner) is CODE_OBJECT:
                 put_inner(entry, at, _place_in_code(inner))
     if _is_without(code):
-        traps_state.frames.append(frame)
+        traps_state.frames[id(frame)] = frame
 
 
 def until_return(frame: Any, local: Any) -> Any:
     """The trace function of a frame: of one in a code without its traps, the end is awaited."""
-    if any(one is frame for one in traps_state.frames):
+    if id(frame) in traps_state.frames:
         return _UntilReturn(local)
     return local
 
@@ -352,7 +354,7 @@ class _UntilReturn:
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         if event == "return" and not frame.f_code.co_flags & GOES_ON_LATER:
-            traps_state.frames = [one for one in traps_state.frames if one is not frame]
+            traps_state.frames.pop(id(frame), None)
             trace_less()
         # Not itself: what the debugger has put in its place meanwhile is to stay there.
 

@@ -83,7 +83,7 @@ class _Traps:
         self.put_off: set[str] = (
             set()
         )  # of those, paths that get traps when nobody records any more
-        self.frames: list[Any] = []  # under way in codes without their traps
+        self.frames: dict[int, Any] = {}  # under way in codes without their traps, by their ids
         self.generators: list[Any] = []  # weak references to those that are
         # Objects that the garbage collector did not list as the program began; some may end.
         self.frozen = 0

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MOST_TRIED = 100
+_MOST_TRIED = 40
+"""Of which each takes milliseconds: what recurses deep is traced instead."""
 
 
 class AwaitedFrames:
     """Those of one listener."""
 
     def __init__(self) -> None:
-        self._frames: list[Any] = []
+        self._frames: dict[int, Any] = {}  # by their ids
         self._generators: list[Any] = []  # weak references to those that are not running
         # By ids: a frame is not to live longer for it.
         self._tried: set[tuple[int, bool]] = set()
@@ -28,20 +29,21 @@ class AwaitedFrames:
         return bool(self._frames or self._generators)
 
     def __contains__(self, frame: Any) -> bool:
-        return any(one is frame for one in self._frames)
+        return id(frame) in self._frames
 
     def ids(self) -> set[int]:
         """Of the frames that run."""
-        return {id(frame) for frame in self._frames}
+        return set(self._frames)
 
     def begin(self, frames: list[Any], generators: list[Any]) -> None:
         """These are awaited from now on, and no others."""
-        self._frames, self._generators = frames, generators
+        self._frames = {id(frame): frame for frame in frames}
+        self._generators = generators
         self._tried, self._looked_through = set(), set()
 
     def take(self, frame: Any) -> None:
         """It is awaited no more."""
-        self._frames = [one for one in self._frames if one is not frame]
+        self._frames.pop(id(frame), None)
 
     def look_anew(self, running: Callable[[], list[Any]], is_left: Callable[[Any], bool]) -> None:
         """Which are left, of the frames that are running, and of generators."""
@@ -49,7 +51,7 @@ class AwaitedFrames:
             left = [(one, one()) for one in self._generators]
             self._generators = [one for one, generator in left if generator and is_left(generator)]
         frames = running() if self._frames else []
-        self._frames = [one for one in self._frames if any(one is frame for frame in frames)]
+        self._frames = {id(frame): frame for frame in frames if id(frame) in self._frames}
 
     def to_try(self, frame: Any, is_at_line: bool) -> list[tuple[Any, bool]]:
         """What may be given checks now, as this thread is at a line of a frame, or in what that calls: each
@@ -63,9 +65,12 @@ class AwaitedFrames:
             while here is not None:
                 found += [(here, False)] if here in self else []
                 here = here.f_back
+            if not found or len(found) > _MOST_TRIED:
+                self._looked_through.add(threading.get_ident())
+                found = []
         if is_at_line and (id(frame), True) not in self._tried and frame in self:
             found.append((frame, True))
-        return found[: max(0, _MOST_TRIED - len(self._tried))]
+        return found if len(found) + len(self._tried) <= _MOST_TRIED else []
 
     def note_tried(self, tried: list[tuple[Any, bool]]) -> None:
         self._looked_through.add(threading.get_ident())

@@ -32,17 +32,21 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import NO_LINES, WriteLines
 
 _MOST_HOOKED_FRAMES = 50  # that get a code of their own
-_MOST_LINES_TRIED = 100  # of a code at which that is tried
+_LEAST_LINES = 2000  # events of a code before it is worth it: as long as that takes
+_LINES_BETWEEN = 20  # before it is tried again where it could not be
 
 
 class FramesToHook:
     """Those of some data breakpoints."""
 
     def __init__(self, hooked: HookedCodes) -> None:
-        self.codes: dict[int, int] = {}  # ids of codes that have such frames: how many lines to try
+        self.codes: dict[
+            int, int
+        ] = {}  # ids of codes that have such frames: how many lines to wait
         self._hooked = hooked
         self._known = CodeTable()  # codes with events, with their WriteLines
         self._stay = CodeTable()  # codes whose frames go on as they are
+        self._patience = CodeTable()  # by code, how many lines the next frame of it waits
         self._made = 0
 
     def find(self, known: CodeTable) -> None:
@@ -55,21 +59,23 @@ class FramesToHook:
             code = frame.f_code
             is_met = code in self._stay or code in self._hooked.made
             if not is_met and known.get(code, NO_LINES).writes:
-                self.codes[id(code)] = _MOST_LINES_TRIED
+                self.codes[id(code)] = self._patience.get(code, _LEAST_LINES)
 
     def come(self, frame: Any, code: Any, line: int) -> None:
         """An event tells of a line of such a frame, and nothing has changed: it goes on in another code, if it
         can here."""
-        left = self.codes.get(id(code), 0) - 1
-        if does_nothing_at(code, line) and data_state.lock.acquire(blocking=False):
-            try:
-                if not self._goes_on(frame, self._known.get(code, NO_LINES)):
-                    self._stay[code] = True
-                    left = 0
-            finally:
-                data_state.lock.release()
-        if left > 0 and _is_any_running(code):
-            self.codes[id(code)] = left
+        self.codes[id(code)] = _LINES_BETWEEN
+        if not does_nothing_at(code, line) or not data_state.lock.acquire(blocking=False):
+            return
+        try:
+            goes_on = self._goes_on(frame, self._known.get(code, NO_LINES))
+        finally:
+            data_state.lock.release()
+        self._patience[code] = 2 * self._patience.get(code, _LEAST_LINES)
+        if not goes_on:
+            self._stay[code] = True
+        if goes_on and any(one.f_code is code for _, one in frames_of_all_threads()):
+            self.codes[id(code)] = self._patience.get(code)
         else:
             self.codes.pop(id(code), None)
 
@@ -100,7 +106,3 @@ def _place_of(frame: Any, looks: dict[int, Any]) -> FramePlace | None:
         return None
     room = room_for(frame, code.co_stacksize + HOOK_STACK)
     return None if room is None else FramePlace(frame.f_lasti, room)
-
-
-def _is_any_running(code: Any) -> bool:
-    return any(frame.f_code is code for _, frame in frames_of_all_threads())

@@ -32,9 +32,12 @@ def make({given}codes, thorough, changed, often, hooks, hooked, under_way, came,
                 if code is known_code:
                     return None
                 last_code = code
-                if id(code) in under_way:
+                waits = under_way.get(id(code))
+                if waits is not None:
                     known_code = None
-                    came(frame_at(1), code, line)
+                    under_way[id(code)] = waits - 1
+                    if waits <= 0:
+                        came(frame_at(1), code, line)
                     return None
                 known_code = code
                 left -= 1
@@ -110,10 +113,10 @@ class HookCalls(NamedTuple):
     """By the ids of the first kind."""
     jumped: Callable[..., Any]
     """Is given all jumps in these, with the frame and the event's arguments."""
-    under_way: Mapping[int, Any]
-    """By the ids of codes that have frames which are to go on in such a one."""
+    under_way: dict[int, int]
+    """By the ids of codes that have frames which are to go on in such a one: how many lines they wait before."""
     came: Callable[..., Any]
-    """Is given lines of these, in the same way."""
+    """Is given the lines after that, in the same way."""
 
 
 class QuietEvents:
