@@ -128,6 +128,22 @@ def test_a_recorded_launch_needs_no_second_run(shell: Shell, tmp_path: Path) -> 
     assert recorded in ran.stderr
 
 
+def test_the_stop_to_which_no_other_run_is_brought_is_named(shell: Shell) -> None:
+    """Where it was, if the program has gone on since; and what to do, in the shell's words."""
+    script = Program.write(shell.directory / "accounts.py", ACCOUNTS)
+    shell("start", "--break", "share", "--", script.text)
+    shell("watch", "account.rate")
+    shell("continue")
+    refused = "and another run cannot be brought to a stop by a data breakpoint, as {}\n  Start it"
+    here = shell.run("why", "account.rate", code=1).stderr
+    assert refused.format("this one is") in here
+    shell("continue")
+    since = shell.run("why", "account.rate", code=1).stderr
+    assert refused.format("an earlier one of this run was, at accounts.py:6") in since
+    assert "with --record PLACE:EXPR (FILE:LINE or a function), which takes no second run" in since
+    shell("end")
+
+
 @pytest.mark.parametrize(("first", "second"), [(2, 60), (20, 80), (200, 300)])
 def test_a_second_run_may_take_as_long_as_the_first_one_lets_expect(
     first: float, second: float

@@ -34,6 +34,7 @@ from relay.models.resource import Location
 from relay.operations.history.printed import printed_difference, without_addresses
 from relay.operations.history.second_run import OtherwiseError, second_run, words_of
 from relay.operations.inspect.inspection import frame_of, inspector_of
+from relay.operations.report.short_paths import short_path
 from relay.session.dap.stack import stack
 from relay.session.session import Session
 from relay.session.source_text import source_lines
@@ -42,6 +43,13 @@ from relay.session.state.stop import Stop
 
 LONGEST_LINE = 200
 """Characters of a line of source."""
+
+_KINDS = {
+    "data_breakpoint": "a data breakpoint",
+    "step": "the end of a call that was traced",
+    "pause": "a pause",
+}
+"""Of stops that another run does not come to, as they are called in sentences."""
 
 OTHERWISE = "the second run may have gone another way: it printed something else"
 
@@ -61,7 +69,7 @@ async def history(session: Session, *, body: HistoryRequest) -> History:
         return History(
             expression=body.expression, value=asked["value"], how="recorded", runs=1, **found
         )
-    _require_repeatable(session)
+    _require_repeatable(session, stop)
     async with session.journey.asking:
         if session.stop is not stop:
             raise InvalidSessionState(
@@ -78,10 +86,10 @@ async def _question(session: Session, body: HistoryRequest) -> dict[str, Any]:
     return await inspector.write_question(frame, body.expression)
 
 
-def _require_repeatable(session: Session) -> None:
+def _require_repeatable(session: Session, stop: Stop) -> None:
     """Raise NotSupported for a stop to which another run cannot be brought."""
     given = _given_input(session)
-    why = session.journey.obstacle
+    why = _obstacle(session, stop)
     if why is None and given is None:
         why = "it was given more input than is remembered"
     if why is not None:
@@ -89,6 +97,17 @@ def _require_repeatable(session: Session) -> None:
             f"Who wrote a value is found by running the program again, and {why}",
             suggestion=Action.RECORD_AT_LAUNCH if why == IN_CHILD else Action.ASK_IN_OTHER_RUN,
         )
+
+
+def _obstacle(session: Session, stop: Stop) -> str | None:
+    """Why another run cannot be brought here; where it is for a stop, which one that is."""
+    if session.journey.not_come_to is None:
+        return session.journey.obstacle
+    stop_id, place = session.journey.not_come_to
+    kind = _KINDS.get(place.reason, place.reason)
+    at = "" if place.path is None else f", at {short_path(session, place.path)}:{place.line}"
+    which = "this one is" if stop_id == stop.id else f"an earlier one of this run was{at}"
+    return f"another run cannot be brought to a stop by {kind}, as {which}"
 
 
 def _given_input(session: Session) -> bytes | None:

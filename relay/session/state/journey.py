@@ -25,6 +25,7 @@ MOST_LEGS = 1000
 
 IN_CHILD = "it stopped in a child process, and only the program itself is run again"
 NOT_LAUNCHED = "the program was not launched by this session: it cannot be started again"
+NOT_COME_TO = "another run cannot be brought to one of its stops"
 
 REPEATED_REASONS = frozenset(
     {"breakpoint", "function breakpoint", "step", "entry", "exception", "goto"}
@@ -82,6 +83,8 @@ class Journey:
         self.legs: list[Leg] = []
         self.obstacle: str | None = NOT_LAUNCHED
         """Why it cannot be done again."""
+        self.not_come_to: tuple[int, Place] | None = None
+        """The stop that is the obstacle, by its id, if one is: another run cannot be brought to it."""
         self.began_at: FileMoment | None = None
         """When the launch was asked for."""
         self.asking = trio.Lock()
@@ -94,6 +97,7 @@ class Journey:
         """A program is about to be started; without a plan it is attached to."""
         self.plan, self.start, self.first = plan, setting, None
         self.legs.clear()
+        self.not_come_to = None
         self.began_at = FileMoment()
         self.obstacle = NOT_LAUNCHED if plan is None else None
         self._is_announced = True
@@ -125,7 +129,8 @@ class Journey:
         if stop.process is not None and stop.process["pid"] != pid:
             self.disturb(IN_CHILD)
         elif stop.reason not in REPEATED_REASONS or (self._was_traced(stop)):
-            self.disturb(f"a stop by {stop.reason} has no place to come to again")
+            self.not_come_to = stop.id, place
+            self.disturb(NOT_COME_TO)
         elif goes_by != setting:
             self.disturb("breakpoints were changed while it ran")
         elif self.legs:
