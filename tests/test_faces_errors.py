@@ -42,7 +42,12 @@ def blank(app: Program) -> int:
     ("words", "said"),
     [
         (["--eval", "1 +", "--", "app.py"], "relay: --eval '1 +': SyntaxError: "),
+        (["--eval", "", "--", "app.py"], "relay: --eval '': expression: "),
         (["--why", "c.", "--", "app.py"], "relay: --why c.: SyntaxError: "),
+        (
+            ["--trace", "double", "--until-result", "1 +", "--", "app.py"],
+            "relay: --until-result '1 +': the expression is not valid: invalid syntax\n",
+        ),
         (["--watch", "app.py:3:x +", "--", "app.py"], "relay: --watch 'x +': SyntaxError: "),
         (
             ["--break", "app.py:3:x >", "--", "app.py"],
@@ -128,7 +133,13 @@ def test_the_shell_speaks_of_its_own_commands(shell: Shell, app: Program) -> Non
     told = shell.json("continue", code=1)["error"]
     assert "relay pause" in told["details"]["suggestion"]
     shell("pause")
-    assert "'1 +': SyntaxError" in shell.run("eval", "1 +", code=1).stderr
+    for command in ("eval", "why", "watch"):
+        assert "'1 +': SyntaxError: " in shell.run(command, "1 +", code=1).stderr
+    for wrong, said in (("1 +", "invalid syntax"), (" ", "the expression is empty")):
+        bad = shell.run("trace", "double", "--until-result", wrong, code=1).stderr
+        assert bad.startswith(
+            f"relay: --until-result '{wrong}': the expression is not valid: {said}\n"
+        )
     unknown = shell.run("break", "--delete", "bp_9", code=1).stderr
     assert "relay break lists the ids" in unknown
     shell("end")

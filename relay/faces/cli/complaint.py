@@ -9,6 +9,7 @@ from typing import Any, Literal
 from relay.actions import Words, in_words
 from relay.errors import BreakpointInvalidCondition, LaunchSyntaxError, RelayError
 from relay.faces.cli.actions import COMMAND_WORDS, OPTION_WORDS
+from relay.faces.cli.run.options import quoted
 
 Face = Literal["shell", "run"]
 """The session commands, or `relay run`."""
@@ -50,11 +51,22 @@ def _message(error: RelayError) -> str:
         where = f"{known['file']}:{known['line']}: " if known.get("file") else ""
         field = known["field"].replace("_", " ").partition("[")[0]
         return f"{where}the {field} {known['value']!r} is not valid: {known['error']}"
+    if (said := until_result_complaint(error)) is not None:
+        return said
     message = _OPTIONS.sub(lambda match: f"--{match[1]}", error.message)
     errors = error.details.get("errors")
     if isinstance(errors, list) and len(errors) > 1:
         return "\n".join([message, *(f"  {e['field']}: {e['message']}" for e in errors)])
     return message
+
+
+def until_result_complaint(error: RelayError) -> str | None:
+    """The option with its text, if the expression of a trace is what does not parse."""
+    errors = error.details.get("errors")
+    if not (isinstance(errors, list) and errors and errors[0].get("field") == "until_result"):
+        return None
+    fault = error.details.get("error", errors[0]["message"])
+    return f"--until-result {quoted(errors[0]['value'])}: the expression is not valid: {fault}"
 
 
 def _syntax_error(details: Mapping[str, Any]) -> str:

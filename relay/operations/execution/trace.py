@@ -153,6 +153,7 @@ async def _check_until(session: Session, text: str | None) -> None:
             f"until_result is not valid: {fault.message}",
             "Give an expression of result, exception and the arguments, such as result is None",
             offset=fault.offset or None,
+            error=fault.message,
         )
 
 

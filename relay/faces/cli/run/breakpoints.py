@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from relay.errors import BreakpointInvalidCondition, InvalidRequest, RelayError
+from relay.faces.cli.complaint import until_result_complaint
 from relay.faces.cli.run.options import spelled
 from relay.models.breakpoints import (
     BreakpointListQuery,
@@ -36,7 +37,7 @@ def named(option: str) -> Iterator[None]:
         if isinstance(error, BreakpointInvalidCondition):
             field = error.details["field"].replace("_", " ").partition("[")[0]
             error.message = f"the {field} is not valid: {error.details['error']}"
-        error.message = f"{option}: {error.message}"
+        error.message = until_result_complaint(error) or f"{option}: {error.message}"
         raise
 
 

@@ -124,7 +124,7 @@ class OneRun:
             await self._watches.prepare(self._breakpoints.ids)
         for expression in dict.fromkeys(options.expressions):
             with named(f"--eval {quoted(expression)}"):
-                await add_watch(session, body=WatchRequest(expression=expression))
+                await add_watch(session, body=_asked(WatchRequest, expression=expression))
         if options.calls is not None:
             from relay.faces.cli.run.calls import RunCalls
 

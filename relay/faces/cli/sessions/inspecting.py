@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +27,16 @@ FRAME = click.option(
 )
 
 
+@contextmanager
+def named_expression(expression: str) -> Iterator[None]:
+    """An error of its syntax names the expression."""
+    try:
+        yield
+    except EvaluateError as error:
+        error.message = f"{expression!r}: {error.message}"
+        raise
+
+
 @click.command("eval", short_help="Evaluate an expression where the program stands.")
 @session_command
 @FRAME
@@ -37,11 +48,8 @@ def evaluate(shell: Shell, frame: int, expression: str) -> int:
     standard error and the exit code is 1.
     """
     session = shell.session()
-    try:
+    with named_expression(expression):
         value = session.evaluate(expression, frame_id=frame)
-    except EvaluateError as error:
-        error.message = f"{expression!r}: {error.message}"
-        raise
     if not shell.show(value):
         shell.echo(value.output or "", newline=False)
         if value.error is not None:

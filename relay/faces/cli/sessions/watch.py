@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relay.faces.cli.sessions.inspecting import FRAME
+from relay.faces.cli.sessions.inspecting import FRAME, named_expression
 from relay.faces.cli.sessions.shell import Shell, session_command
 
 if TYPE_CHECKING:
@@ -43,10 +43,13 @@ def watch(
     session = shell.session()
     deleted = [session.delete_data_breakpoint(one).id for one in ids]
     if expressions:
-        found = [
-            session.set_data_breakpoint(expression=one, frame_id=frame, condition=condition)
-            for one in expressions
-        ]
+        found = []
+        for text in expressions:
+            with named_expression(text):
+                asked = session.set_data_breakpoint(
+                    expression=text, frame_id=frame, condition=condition
+                )
+            found.append(asked)
     else:
         found = [] if ids else session.data_breakpoints().data_breakpoints
     shown = [one.model_dump(mode="json") for one in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from relay.faces.cli.sessions.inspecting import FRAME
+from relay.faces.cli.sessions.inspecting import FRAME, named_expression
 from relay.faces.cli.sessions.shell import REFUSED, Shell, session_command
 
 TEXT_BYTES = 2000
@@ -44,7 +44,9 @@ def why(shell: Shell, frame: int, limit: int, wait: float, expression: str) -> i
     """
     from relay.operations.history.history_text import history_text
 
-    found = shell.session().history(expression, frame_id=frame, limit=limit, wait=wait)
+    session = shell.session()
+    with named_expression(expression):
+        found = session.history(expression, frame_id=frame, limit=limit, wait=wait)
     if not shell.show(found):
         shell.echo(history_text(found, shell.caller.directory, TEXT_BYTES, record=RECORD))
     return 0 if found.writes else REFUSED
