@@ -863,6 +863,8 @@ REFUSED: Mapping[str, tuple[list[str], str]] = {
     "nothing to capture": (["--capture", "app.py:1:", "app.py"], "expected FILE:LINE:EXPR or"),
     "until never": (["--until", "0", "app.py"], "0 is not in the range"),
     "too few bytes": (["--max-chars", "99", "app.py"], "99 is not in the range"),
+    "too few for a trace": (["--trace", "f", "--max-chars", "199", "app.py"], "is 200 or more"),
+    "too few for calls": (["--calls", "--max-chars", "199", "app.py"], "is 200 or more"),
     "no such input": (["--stdin", "nowhere", "app.py"], "File 'nowhere' does not exist"),
     "no module": (["--", "-m"], "-m needs the name of a module"),
     "no module without --": (["-m"], "-m needs the name of a module"),

@@ -21,7 +21,9 @@ CallsState = Literal["none", "recording", "stopped", "ended", "replaced", "broke
 class CallsView(StrictModel):
     """How a tree of calls is shown."""
 
-    max_chars: int = Field(DEFAULT_TEXT, ge=200, le=100_000, description="Bound of `text`")
+    max_chars: int = Field(
+        DEFAULT_TEXT, ge=200, le=100_000, description="Bound of `text`, in bytes of UTF-8"
+    )
     tree: bool = Field(False, description="Send the calls in parts, too: `tree`")
 
 

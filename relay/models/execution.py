@@ -30,7 +30,11 @@ class Waiting(StrictModel):
     include: list[Include] = Field([], max_length=16, description="What to send along under `stop`")
     reveal: bool = Field(False, description="Show what is masked, too")
     max_chars: int = Field(
-        DEFAULT_MAX_CHARS, ge=200, le=1_000_000, description="Bound of the whole answer"
+        DEFAULT_MAX_CHARS,
+        ge=200,
+        le=1_000_000,
+        description="Bound of the whole answer; but where the program stands, and what it is, is "
+        "never cut: some 650 characters, more where paths or arguments are long",
     )
 
 

@@ -14,7 +14,7 @@ from relay.models.resource import REDACTED, Resource, left_out
 from relay.models.run_to import LAST_LINE
 
 DEFAULT_TEXT = 2000
-"""Characters of the text form, unless asked otherwise."""
+"""Bytes of UTF-8 of the text form, unless asked otherwise."""
 
 TraceState = Literal["none", "waiting", "recording", "complete", "interrupted", "ended", "replaced"]
 
@@ -22,7 +22,9 @@ TraceState = Literal["none", "waiting", "recording", "complete", "interrupted", 
 class TraceView(StrictModel):
     """How a trace is shown."""
 
-    max_chars: int = Field(DEFAULT_TEXT, ge=200, le=100_000, description="Bound of `text`")
+    max_chars: int = Field(
+        DEFAULT_TEXT, ge=200, le=100_000, description="Bound of `text`, in bytes of UTF-8"
+    )
     tree: bool = Field(False, description="Send the recorded call as a tree, too: `tree`")
 
 

@@ -148,8 +148,8 @@ async def test_calls_are_a_tree_with_arguments_and_outcomes(api: Api, program: W
         "worker",
     }
 
-    third = await session.post("/calls", max_chars=300)
-    assert len(third["text"]) <= 300
+    third = await session.post("/calls", max_chars=330)
+    assert len(third["text"].encode()) <= 330
     at = shop.line
     assert f"    check(price=-1) raised ValueError: bad price at line {at('raise')}" in "\n".join(
         line[2:] for line in lines(third)

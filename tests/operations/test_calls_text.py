@@ -87,3 +87,11 @@ def test_what_the_lines_say_is_left_out_adds_up(room: int, threads: list[str]) -
 
 def test_nothing_is_no_tree() -> None:
     assert calls_text(record(calls=0), 200) == ("0 calls of 4 functions", 0)
+
+
+@pytest.mark.parametrize("room", [200, 300, 700, 2000])
+@pytest.mark.parametrize("outcome", ["'ä\U0001f600'", "'" + "\U0001f600" * 70 + "'"])
+def test_the_bound_is_one_of_bytes(room: int, outcome: str) -> None:
+    rows = [row(n % 3, "parse", outcome=outcome) for n in range(60)]
+    found = calls_text(record(*rows, calls=60), room)
+    assert room / 3 < len(found.text.encode()) <= room

@@ -177,12 +177,19 @@ def test_what_a_line_did_stands_beside_it_or_below(step: dict[str, Any], line: s
     assert line in text.splitlines()
 
 
-@given(some.integers(200, 3000), some.integers(0, 120), some.integers(1, 400))
-def test_the_text_keeps_its_bound_and_both_ends(room: int, lines: int, width: int) -> None:
-    steps = [{"line": 10 + n, "changed": [change("v", "x" * width)]} for n in range(lines)]
+@given(
+    some.integers(200, 3000),
+    some.integers(0, 120),
+    some.integers(1, 400),
+    some.sampled_from(["x", "ä", "\U0001f600"]),
+)
+def test_the_text_keeps_its_bound_of_bytes_and_both_ends(
+    room: int, lines: int, width: int, letter: str
+) -> None:
+    steps = [{"line": 10 + n, "changed": [change("v", letter * width)]} for n in range(lines)]
     text, cut = text_of(tree(steps, result={"value": "the result"}), room)
-    assert len(text) <= room
+    assert len(text.encode()) <= room
     assert text.startswith("total() at")
     assert text.endswith("-> the result")
     assert cut or CUT not in text
-    assert not cut or len(text) > 80
+    assert not cut or len(text) > 60

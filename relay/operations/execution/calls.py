@@ -45,6 +45,7 @@ from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_al
 from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import likely_files, named_function, source_roots
 from relay.operations.paths import is_file_or_folder
+from relay.operations.report.report_text import cut, size
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -154,13 +155,13 @@ async def _focused(session: Session, name: str) -> str:
 async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult:
     record = await recorded(session)
     reason = _reason(session, record)
-    note = f"\nIncomplete: {reason}" if reason else ""
-    found = calls_text(record, view.max_chars - len(note))
+    note = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
+    found = calls_text(record, view.max_chars - size(note))
     if record["calls"] == 0 and record.get("own"):
-        room = view.max_chars - len(found.text) - len(note)
+        room = view.max_chars - size(found.text) - size(note)
         if record["is_focused"]:
             why = await trio.to_thread.run_sync(unmet_focus, record["own"], source_roots(session))
-            note = ("; " + why)[: max(room, 0)] + note
+            note = cut("; " + why, max(room, 0)) + note
         else:
             note = _whose(record["own"], room) + note
     return await present_as(
@@ -201,7 +202,7 @@ def _whose(places: Sequence[str], room: int) -> str:
     """Where own code was looked for, since there was none; empty if there is no room for it."""
     shown = ", ".join(places[:3]) + (", …" if len(places) > 3 else "")
     text = f"; own code is what lies in {shown}, unless you name other folders, files or modules"
-    return text if len(text) <= room else ""
+    return text if size(text) <= room else ""
 
 
 def _reason(session: Session, record: Record) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from relay.operations.report.report_text import one_line
+from relay.operations.report.report_text import cut, one_line, size
 
 OPEN, RETURNED, RAISED, STOPPED = range(4)
 CUT = "…"
@@ -59,21 +59,21 @@ def rows_of(record: Mapping[str, Any]) -> list[CallRow]:
 
 
 def calls_text(record: Mapping[str, Any], max_chars: int) -> CallText:
-    """The calls in at most `max_chars` characters."""
+    """The calls in at most `max_chars` bytes of UTF-8."""
     rows, total = rows_of(record), record["calls"]
     writer = _Writer(record, rows)
     everything = set(range(len(rows)))
     head_room = len(_head(total, record["known"], total)) + 1
     for width in WIDTHS:
         lines = writer.lines(everything, width)
-        if sum(map(len, lines)) + len(lines) + head_room <= max_chars:
+        if sum(map(size, lines)) + len(lines) + head_room <= max_chars:
             return writer.text(everything, width, max_chars)
     width = WIDTHS[-1] if max_chars < 1000 else WIDTHS[1]
     chosen = writer.choose(width, max_chars - head_room)
     while True:
         found = writer.text(chosen, width, max_chars)
-        if len(found.text) <= max_chars or not chosen:
-            return CallText(found.text[:max_chars], found.shown)
+        if size(found.text) <= max_chars or not chosen:
+            return CallText(cut(found.text, max_chars), found.shown)
         chosen = writer.without_last(chosen)
 
 
@@ -111,7 +111,7 @@ class _Writer:
         shown = sum(self.weights[i] for i in chosen if not self.rows[i].is_thread)
         lines = [_head(self.total, self.known, self.total - shown), *self.lines(chosen, width)]
         room = max(max_chars // 3, 60)
-        return CallText("\n".join(_cut(line, room) for line in lines), shown)
+        return CallText("\n".join(cut(line, room) for line in lines), shown)
 
     def lines(self, chosen: set[int], width: int) -> list[str]:
         above, passed = self._lines_above(chosen), self._passed_on(chosen)
@@ -193,7 +193,7 @@ class _Writer:
             missing = [one for one in self._path(i) if one not in chosen]
             passed = self._passed_on(set(missing))
             cost = sum(
-                len(self._line(self.rows[one], width, one in passed))
+                size(self._line(self.rows[one], width, one in passed))
                 + 2 * self.rows[one].depth
                 + MARK_ROOM
                 for one in missing

@@ -43,7 +43,7 @@ from relay.operations.execution.stepping import (
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.functions import all_parameters, named_function, source_roots, sources_below
-from relay.operations.report.report_text import one_line
+from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.similar_functions import similar_function
 from relay.operations.source_functions import names_in, shortened
 from relay.session.session import Session
@@ -273,7 +273,7 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
     record = await _reported(session)
     root = record["root"]
     tree = None if root is None else tree_of(root, await _texts(root))
-    text, cut = _text(session, record, view, tree)
+    text, is_cut = _text(session, record, view, tree)
     return await present_as(
         TraceResult,
         session,
@@ -293,7 +293,7 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
         raised=record.get("raised"),
         until_error=record.get("until_error"),
         text=text,
-        truncated=cut or record["truncated"],
+        truncated=is_cut or record["truncated"],
         tree=tree if view.tree else None,
     )
 
@@ -330,7 +330,7 @@ async def _texts(root: Mapping[str, Any]) -> Any:
 def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple[str, bool]:
     reason = _reason(session, record)
     if tree is None:
-        return str(reason or ""), False
+        return cut(str(reason or ""), view.max_chars), False
     note = f"\nIncomplete: {reason}" if reason else ""
     if record["complaint"] is not None:
         note = f"\nthe condition raised {one_line(record['complaint'])}: such a call counts{note}"
@@ -338,8 +338,9 @@ def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple
         note = f"\n{said}{note}"
     number = record.get("call") or record["called"]
     name = f"(call {number})" if number > 1 else ""
-    text, cut = text_of(tree, view.max_chars - len(note), name)
-    return text + note, cut
+    note = cut(note, view.max_chars // 2)
+    text, is_cut = text_of(tree, view.max_chars - size(note), name)
+    return text + note, is_cut
 
 
 def _reason(session: Session, record: Record) -> str | None:

@@ -14,7 +14,7 @@ from relay.models.trace import (
     TraceValue,
     TraceVariable,
 )
-from relay.operations.report.report_text import one_line
+from relay.operations.report.report_text import cut, one_line, size
 
 CUT = "…"
 
@@ -46,7 +46,7 @@ LESS = (
 
 
 def text_of(call: TraceCall, max_chars: int, name: str = "") -> tuple[str, bool]:
-    """(the call in at most `max_chars` characters, whether something was left out).
+    """(the call in at most `max_chars` bytes of UTF-8, whether something was left out).
 
     name: what stands behind the head line, as `(call 3)`.
     """
@@ -60,7 +60,7 @@ def text_of(call: TraceCall, max_chars: int, name: str = "") -> tuple[str, bool]
 
 
 def _size(lines: Sequence[str]) -> int:
-    return sum(len(line) + 1 for line in lines) - 1
+    return sum(size(line) + 1 for line in lines) - 1
 
 
 def _without_middle(lines: Sequence[str], max_chars: int) -> str:
@@ -71,8 +71,8 @@ def _without_middle(lines: Sequence[str], max_chars: int) -> str:
     start, end = 0, len(lines)
     while start < end:
         from_end = _size(last) < _size(first)
-        line = _cut(lines[end - 1] if from_end else lines[start], max(40, room // 3))
-        if _size(first) + _size(last) + len(line) + 3 > room:
+        line = cut(lines[end - 1] if from_end else lines[start], max(40, room // 3))
+        if _size(first) + _size(last) + size(line) + 3 > room:
             break
         if from_end:
             last.insert(0, line)
@@ -81,7 +81,7 @@ def _without_middle(lines: Sequence[str], max_chars: int) -> str:
             first.append(line)
             start += 1
     gap = [f"  {CUT} {end - start} more lines of this text"] if start < end else []
-    return _cut("\n".join([*first, *gap, *last]), max_chars)
+    return cut("\n".join([*first, *gap, *last]), max_chars)
 
 
 def _cut(text: str, room: int) -> str:

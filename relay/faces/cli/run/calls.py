@@ -29,7 +29,7 @@ class RunCalls:
         self._session = session
         self._writer = writer
         self._focus = list(focus)
-        self._view = CallsView(max_chars=max(max_chars, 200))
+        self._view = CallsView(max_chars=max_chars)
 
     async def prepare(self) -> None:
         """Record from the program's first line on. Raises RelayError for what cannot be recorded."""

@@ -17,6 +17,7 @@ from relay.faces.cli.run.options import (
     CAPTURE,
     CHILDREN,
     DEPTH,
+    LEAST_RECORDED,
     LOG,
     RECORD,
     TRACE,
@@ -112,7 +113,7 @@ from relay.staying_imports import imports_that_stay
     default=700,
     show_default=True,
     metavar="N",
-    help="Bytes of one stop's report.",
+    help="Bytes of one stop's report; of --trace and --calls, 200 or more.",
 )
 @click.option(
     "--python",
@@ -189,6 +190,8 @@ def run(
     asked = breaks or logs or captures or watches or trace or on_exception or calls is not None
     if not asked and (said := misplaced_question(run, words)) is not None:
         click.echo(f"relay: {said}", err=True)
+    if max_chars < LEAST_RECORDED and (trace is not None or calls is not None):
+        raise click.UsageError(f"--max-chars of --trace and --calls is {LEAST_RECORDED} or more")
     options = RunOptions(
         target=words.target,
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],

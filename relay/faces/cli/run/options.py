@@ -14,6 +14,9 @@ from relay.models.places import condition_and_text, is_file, parameter_of, parse
 BOUND = 20
 """Stops at one breakpoint, or reports of failures, after which there are no more of them."""
 
+LEAST_RECORDED = 200
+"""Bytes: a call or a tree of calls says nothing in less."""
+
 
 @dataclass(frozen=True)
 class RunOptions:

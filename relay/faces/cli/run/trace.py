@@ -25,7 +25,7 @@ class TraceQuestion:
     """Which call of a function; asked again whenever something else has stopped the program."""
 
     def __init__(self, wanted: Mapping[str, Any], max_chars: int) -> None:
-        self._view = TraceView(max_chars=max(200, max_chars))
+        self._view = TraceView(max_chars=max_chars)
         try:
             self._request = TraceRequest(**wanted, wait=0, max_chars=self._view.max_chars)
         except ValidationError as error:
