@@ -357,3 +357,24 @@ def test_a_call_is_traced_in_a_session(shell: Shell, tmp_path: Path) -> None:
     assert "expected FUNCTION" in shell.run("trace", "no function", code=2).stderr
     ended = shell("trace", "share", "--until-result", "result > 99")
     assert ended == "the program ended before a call ended so; 34 calls went by\n"
+
+
+def test_no_name_of_the_program_begins_a_line(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(
+        tmp_path / "odd.py",
+        r"""
+        class Lines:
+            def __repr__(self):
+                return "one\nended"
+        Lines.__name__ = "Lines\nended"
+        def odd(lines):
+            return lines  # @here
+        odd.__code__ = odd.__code__.replace(co_name="odd\nended")
+        globals()["name\nended"] = Lines()
+        odd(Lines())
+        """,
+    )
+    shell("start", "--break", f"odd.py:{script.line('here')}", "odd.py")
+    assert shell("stack").splitlines()[0] == rf"  0 odd\nended  {script.text}:{script.line('here')}"
+    assert shell("locals") == "lines: Lines\\nended = one\n ended\n"
+    assert "name\\nended: Lines\\nended = one\n ended\n" in shell("locals", "--frame", "1")

@@ -66,13 +66,18 @@ def stack(shell: Shell) -> None:
 
     The numbers are those that --frame takes.
     """
+    from relay.operations.report.report_text import one_line
+
     trace = shell.session().stack(levels=0)
     if shell.show(trace):
         return
     for frame in trace.frames:
-        place = "" if frame.source is None else f"  {frame.source.path}:{frame.line}"
-        style = "dim" if frame.presentation_hint == "subtle" else "bold"
-        shell.console.print(_pieces((f"{frame.id:>3} ", ""), (frame.name, style), (place, "")))
+        place = "" if frame.source is None else f"  {one_line(frame.source.path)}:{frame.line}"
+        style, name = (
+            ("dim" if frame.presentation_hint == "subtle" else "bold"),
+            one_line(frame.name),
+        )
+        shell.console.print(_pieces((f"{frame.id:>3} ", ""), (name, style), (place, "")))
 
 
 @click.command("locals", short_help="Show the local variables.")
@@ -80,12 +85,16 @@ def stack(shell: Shell) -> None:
 @FRAME
 def locals_(shell: Shell, frame: int) -> None:
     """Show the variables of the function that the program stands in, with their values."""
+    from relay.operations.report.printed_text import quoted
+    from relay.operations.report.report_text import one_line
+
     found = shell.session().frame_variables(frame, limit=1000)
     if shell.show(found):
         return
     for variable in found.variables:
-        kind, value = f": {variable.type}", f" = {getattr(variable, 'value', '…')}"
-        line = _pieces((variable.name, "bold"), (kind, "dim"), (value, ""))
+        kind = f": {one_line(variable.type)}"
+        value = f" = {quoted(getattr(variable, 'value', '…'))}"
+        line = _pieces((one_line(variable.name), "bold"), (kind, "dim"), (value, ""))
         shell.console.print(line, soft_wrap=True)
     if found.has_more:
         shell.say(f"relay: {found.total} in all")
