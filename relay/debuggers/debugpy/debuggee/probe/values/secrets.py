@@ -92,12 +92,14 @@ def _regex_of(pattern: str) -> str:
 
 # --------------------------------------------------------------------------- texts
 
-# A name, what separates it from its value, and the value: as reprs, JSON, query strings and
-# headers write them. Starts at the beginning of a word only, or long words would cost squares.
+# A name, what separates it from its value, and the value: as reprs, JSON, query strings, headers
+# and code write them, in which `==` is one sign: its second half begins no value. Starts at the
+# beginning of a word only, or long words would cost squares.
 _PAIR = re.compile(
-    r"""(?<![\w.-])([^\W\d][\w.-]{0,200})(\\?['"]?[ ]{0,2}[:=][ ]{0,2})"""
+    r"""(?<![\w.-])-{0,2}([^\W\d][\w.-]{0,200})\\?['"]?\]?[ ]{0,2}(?:[!:+]?=+|:)(?!=)[ ]{0,2}"""
     r"""((?:Bearer|Basic|Digest|Token)[ ][^\s,;)}\]>'"]+"""
-    r"""|b?'(?:[^'\\\n]|\\.)*'?|b?"(?:[^"\\\n]|\\.)*"?|\\".*?\\"|[^\s,;)}\]>'"&]+)"""
+    r"""|[bfru]{0,2}'(?:[^'\\\n]|\\.)*'?|[bfru]{0,2}"(?:[^"\\\n]|\\.)*"?|\\".*?\\"|"""
+    r"""[^\s,;)}\]>'"&]+)"""
 )
 # No text, or an empty one: a number, a word of Python or JSON, an object, a container, a call.
 _NO_TEXT = re.compile(
@@ -112,10 +114,10 @@ def scrub(text: str, is_secret: Callable[[str], bool]) -> str:
     """The text with MASK for what stands behind a secret name and `=` or `:`."""
 
     def masked(found: re.Match[str]) -> str:
-        name, sign, value = found.groups()
+        name, value = found.groups()
         if _NO_TEXT.fullmatch(value) or not is_secret(name):
             return found.group()
-        return name + sign + MASK
+        return text[found.start() : found.start(2)] + MASK
 
     return _PAIR.sub(masked, text)
 
