@@ -149,7 +149,9 @@ class ProgramEvents(DebuggeeEvents):
     def child_started(
         self, pid: int, argv: Sequence[str] | None, *, debuggable: bool = False
     ) -> None:
-        if not debuggable:
+        if debuggable:
+            self._run.debug_child(pid)
+        else:
             self._run.leave_unwatched(pid, argv)
         self._log.append(
             "subprocess",

@@ -88,3 +88,44 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
     assert f"{never}\n" in ran.stderr
     within = "items and attributes of a value are watched by their own names"
     assert f"never changed: till.opened ({within})\n" in ran.stderr
+
+
+PROCESSES = """
+    import os, subprocess, sys
+
+    class Till:
+        opened = 0
+
+    till = Till()
+    till.opened = 1  # @made
+    def work():
+        till.opened += 1
+    if sys.argv[1:] == ["fork"]:
+        if (pid := os.fork()) == 0:
+            work()
+            os._exit(0)
+        os.waitpid(pid, 0)
+    elif sys.argv[1:]:
+        subprocess.run([sys.executable, __file__])
+    else:
+        work()
+"""
+
+
+def test_what_never_changed_may_have_done_so_in_another_process(tmp_path: Path) -> None:
+    """A debugged fork has the watch; what was started anew has not, nor what nobody debugs."""
+    program = Program.write(tmp_path / "till.py", PROCESSES)
+    place = f"till.py:{program.line('made') + 1}:till.opened"
+    of_one = "--watch is of the process that comes first to its place, and of its forks that are debugged"
+    unseen = "1 process ran without the debugger: a fork"
+    for option, kind, end in (
+        ("--children", "fork", "[end] exit code 0, 1 stop"),
+        ("--no-children", "fork", f"{unseen}; {of_one}"),
+        ("--children", "start", f"1 child process was debugged, too; {of_one}"),
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-m", "relay", "run", option, "--watch", place, "--", "till.py", kind],
+            cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+        )  # fmt: skip
+        assert ran.stderr.splitlines()[-1] == end
+        assert ("never changed: till.opened" in ran.stderr) is (end != "[end] exit code 0, 1 stop")

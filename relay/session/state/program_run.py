@@ -93,6 +93,8 @@ class ProgramRun:
         """The same, of the whole run."""
         self.unwatched: dict[int, Sequence[str] | None] = {}
         """Children without a debugger: their command lines by process id."""
+        self.debugged: set[int] = set()
+        """Children that were debugged with the program, by process id."""
         self.ran_shell = False
         """Whether os.system was called, which names no process, without the debugger."""
         self.shell_commands: set[str] = set()
@@ -122,6 +124,7 @@ class ProgramRun:
         self.first_output = last_output
         self.losses.clear()
         self.unwatched.clear()
+        self.debugged.clear()
         self.shell_commands.clear()
         self.ran_shell = False
 
@@ -162,6 +165,10 @@ class ProgramRun:
     def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:
         """A child runs without a debugger; `argv` None: a fork of the program."""
         self.unwatched[pid] = argv
+
+    def debug_child(self, pid: int) -> None:
+        """A child has joined, and is debugged with the program."""
+        self.debugged.add(pid)
 
     def run_shell(self, command: str | None) -> None:
         """A shell ran below the program, without a debugger and without a number."""

@@ -59,7 +59,8 @@ from relay.staying_imports import imports_that_stay
     "watches",
     type=WATCH,
     multiple=True,
-    help="From the first time at PLACE on, stop when what EXPR names there has changed.",
+    help="From the first time at PLACE on, stop when what EXPR names there has changed: in the "
+    "process that comes there first, and in its forks that are debugged.",
 )
 @click.option("--eval", "expressions", metavar="EXPR", multiple=True, help="Show at each stop.")
 @click.option(

@@ -16,6 +16,10 @@ LATE = 124
 
 NOT_WITHIN = "items and attributes of a value are watched by their own names"
 
+WATCHED_IN = (
+    "--watch is of the process that comes first to its place, and of its forks that are debugged"
+)
+
 
 @dataclass(frozen=True)
 class RunEnd:
@@ -71,6 +75,7 @@ class RunEnd:
     def summary(self) -> dict[str, Any]:
         """The end as fields of --json; one that there is nothing to say in may be left out."""
         session = self.session
+        children = len(session.program_run.debugged)
         unseen, unsaid, losses = unwatched(session), not_known(session), session.program_run.losses
         return {
             "exit_code": self.exit_code,
@@ -81,6 +86,7 @@ class RunEnd:
             **({"similar": dict(self.similar)} if self.similar else {}),
             **({"unanswered": self.unanswered} if self.unanswered else {}),
             **({"unchanged": list(self.unchanged)} if self.unchanged else {}),
+            **({"debugged_children": children} if self.unchanged and children else {}),
             **({"unasked": list(self.unasked)} if self.unasked else {}),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
@@ -106,6 +112,7 @@ class RunEnd:
             words.append(f"never hit: {'; '.join(missed)}")
         words += misspelt_in_words(self.similar)
         words += [unseen] if (unseen := self._unseen(is_missed=bool(missed))) else []
+        words += [others] if (others := self._beside_watched(is_said=unseen is not None)) else []
         return words + ([unsaid] if (unsaid := not_known(session)) else [])
 
     def _unseen(self, *, is_missed: bool) -> str | None:
@@ -127,6 +134,19 @@ class RunEnd:
         is_advised = plan is None or not plan.debug_subprocesses or plan.workers_only
         remedy = ": --children follows them" if is_advised else ""
         return f"{unseen}; failures there are not known{remedy}"
+
+    def _beside_watched(self, *, is_said: bool) -> str | None:
+        """The processes in which what never changed may have done so: --watch is not of them.
+
+        is_said: those without a debugger are named already.
+        """
+        if not self.unchanged:
+            return None
+        count = len(self.session.program_run.debugged)
+        debugged = f"{count} child process{'es were' if count > 1 else ' was'} debugged, too"
+        python = None if is_said else unwatched(self.session, python_only=True)
+        ran = "; ".join(filter(None, (python, debugged if count else None)))
+        return f"{ran}; {WATCHED_IN}" if ran else None
 
     def _how(self) -> str:
         if (by := self._ended_by) is not None:
