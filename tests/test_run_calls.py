@@ -159,6 +159,14 @@ def test_what_is_left_out_adds_up_though_most_calls_were_only_counted(
     assert left > 35_000
 
 
+def test_a_record_that_went_with_a_program_at_a_stop_is_said_once(run: Run, cart: Program) -> None:
+    here = f"main.py:{cart.line('price')}"
+    done = run("--calls", "--break", here, "--eval", "__import__('os')._exit(3)", "--", "main.py")
+    assert done.returncode == 3
+    _, *calls = done.stderr.split("[calls] ")
+    assert [text.count("\nIncomplete: the program ended at once") for text in calls] == [1]
+
+
 def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
     done = run("--calls", "no/such.py", "--", "main.py")
     assert (done.returncode, done.stdout) == (2, "")

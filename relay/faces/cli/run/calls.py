@@ -30,6 +30,8 @@ class RunCalls:
         self._writer = writer
         self._focus = list(focus)
         self._view = CallsView(max_chars=max_chars)
+        self.has_more = True
+        """Whether anything was recorded since the last report."""
 
     async def prepare(self) -> None:
         """Record from the program's first line on. Raises RelayError for what cannot be recorded."""
@@ -38,11 +40,13 @@ class RunCalls:
     async def report(self) -> None:
         """Write those since the stop before, or since the start."""
         await self._writer.called(await get_calls(self._session, query=self._view))
+        self.has_more = False
 
     async def begin(self) -> None:
         """Record from the present stop on."""
         with suppress(InvalidSessionState):  # it was killed meanwhile
             await start_calls(self._session, CallsRequest(focus=self._focus))
+            self.has_more = True
 
     async def keep(self) -> None:
         """What it has recorded would go with the program that is killed."""

@@ -169,7 +169,7 @@ class OneRun:
         await streams.catch_up()
         with trio.move_on_after(NAMESAKES_SECONDS):
             await self._namesakes_named.wait()
-        if self._calls is not None and not self._is_cut_short:
+        if self._calls is not None and self._calls.has_more:
             await self._calls.report()
         streams.close()
         for number in self._breakpoints.capturing:
