@@ -5,6 +5,7 @@ Knows what no request may hold, whatever its noun. Knows no noun.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -73,6 +74,9 @@ class StrictModel(BaseModel):
 
     null_says: ClassVar[frozenset[str]] = frozenset()
     """Optional fields for which null is not the same as leaving the field out."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Names that clients look for here, and which field of another request is meant."""
 
     @model_validator(mode="before")
     @classmethod

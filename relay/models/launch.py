@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -45,7 +46,15 @@ class Limits(StrictModel):
     )
 
 
+_OF_SESSION = "of the session, as POST /sessions has it"
+
+
 class LaunchRequest(Waiting):
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("python", "python_path", "interpreter"), f"'python_path' {_OF_SESSION}"),
+        **{name: f"{name!r} {_OF_SESSION}" for name in ("adapter", "project_root")},
+    }
+
     script: PathText | None = Field(None, description="Program file; give this or `module`")
     module: Text | None = Field(
         None, min_length=1, max_length=1024, description="Module to run, like `python -m`"

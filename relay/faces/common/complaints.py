@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from relay.models.envelope import dump_plain
+from relay.models.fields import StrictModel
 from relay.models.patterns import PATTERN_WORDS
 
 VALUE_LENGTH = 200
@@ -80,11 +81,16 @@ def summary(found: Sequence[Complaint]) -> str:
 def unknown(name: str, known: Sequence[str]) -> str:
     """The complaint about a name that does not exist, with the closest ones that do."""
     in_all = set.intersection(*map(_words, known)) if len(known) > 1 else set()
-    near_ones = difflib.get_close_matches(name, known, n=3)
-    near = next((one for one in near_ones if may_be_meant(name, one, in_all)), None)
-    guess = "" if near is None else f"; did you mean {near!r}?"
-    listed = ", ".join(known) or "none"
-    return f"is unknown{guess} (known: {listed})"
+    close = difflib.get_close_matches(name, known, n=3)
+    meant = [one for one in close if may_be_meant(name, one, in_all)]
+    # One that it goes on from says more than one with an equal word and another beside it.
+    near = next((one for one in meant if _is_part(name, one)), meant[0] if meant else None)
+    return _unknown("" if near is None else repr(near), known)
+
+
+def _unknown(meant: str, known: Sequence[str]) -> str:
+    guess = meant and f"; did you mean {meant}?"
+    return f"is unknown{guess} (known: {', '.join(known) or 'none'})"
 
 
 def _words(name: str) -> set[str]:
@@ -97,16 +103,17 @@ def may_be_meant(name: str, known: str, in_all: Collection[str] = ()) -> bool:
 
     Alike in letters alone are `expression` and `session`, too.
     """
-    bare, other = (one.lower().replace("_", "") for one in (name, known))
-    if (
-        _words(name) & _words(known) - set(in_all)
-        or bare.startswith(other)
-        or other.startswith(bare)
-    ):
+    if _words(name) & _words(known) - set(in_all) or _is_part(name, known):
         return True
     blocks = difflib.SequenceMatcher(None, name.lower(), known.lower()).get_matching_blocks()
     same = sum(block.size for block in blocks)
     return max(len(name), len(known)) - same <= max(1, min(len(name), len(known)) // 4)
+
+
+def _is_part(name: str, known: str) -> bool:
+    """Whether one begins with the other."""
+    bare, other = (one.lower().replace("_", "") for one in (name, known))
+    return bare.startswith(other) or other.startswith(bare)
 
 
 def bounded(value: Any) -> Any:
@@ -133,7 +140,10 @@ def _value(item: ErrorDetails) -> Any:
 def _word(item: ErrorDetails, model: type[BaseModel]) -> str:
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        return unknown(str(item["loc"][-1]), _siblings(model, item["loc"][:-1]))
+        name, places = str(item["loc"][-1]), _places(model, item["loc"][:-1])
+        known = sorted({one for place in places for one in _field_names(place)})
+        elsewhere = _elsewhere(places, name)
+        return unknown(name, known) if elsewhere is None else _unknown(elsewhere, known)
     if kind == "string_too_short":
         least = context["min_length"]
         return "must not be empty" if least == 1 else f"must have at least {least} characters"
@@ -178,12 +188,18 @@ def _child(value: Any, part: str | int) -> Any:
         return None
 
 
-def _siblings(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
-    """Every field name that exists where the path leads."""
+def _places(model: type[BaseModel], path: Sequence[str | int]) -> list[Any]:
+    """What may stand where the path leads, models and others."""
     places: list[Any] = [model]
     for part in path:
         places = [inner for place in places for inner in _inside(place, part)] or places
-    return sorted({name for place in places for name in _field_names(place)})
+    return places
+
+
+def _elsewhere(places: Sequence[Any], name: str) -> str | None:
+    """What a field of this name is that belongs to another request."""
+    models = [one for one in places if isinstance(one, type) and issubclass(one, StrictModel)]
+    return next((one.elsewhere[name] for one in models if name in one.elsewhere), None)
 
 
 def _field_names(place: Any) -> list[str]:
