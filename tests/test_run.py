@@ -788,12 +788,14 @@ def test_a_function_of_a_library_is_traced_by_its_module(start: Start, tmp_path:
 
 def test_an_own_function_that_was_not_called_is_named(start: Start, tmp_path: Path) -> None:
     (tmp_path / "cart.py").write_text(
-        "class Cart:\n    def add(self): pass\n\ndef add(): pass\n\ndef pay(): pass\n"
+        "class Cart:\n    def add(self): pass\n\ndef add(): pass\n\ndef pay(): pass\n\n"
+        "def none(any_of_them): pass\n\nnone(())\n"
     )
     for asked, said in (
         ("pay", "pay at cart.py:6 was not called"),
         ("add", "Cart.add at cart.py:2 and 1 more of that name were not called"),
         ("Cart.add", "Cart.add at cart.py:2 was not called"),
+        ("none:any_of_them", "none at cart.py:8 was not called so"),
     ):
         _, _, err = finish(start("--trace", asked, "--", "cart.py"))
         assert err.splitlines()[-1] == f"--trace {asked}: no such call; {said}"

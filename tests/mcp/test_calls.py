@@ -127,6 +127,40 @@ async def test_a_trace_that_is_cut_says_how_to_see_more(
             await client.call("debug_end")
 
 
+APART = """
+    names = {}
+    def counted(n):
+        return n
+    counted(1)
+    counted(2)  # @later
+    exec('''if True:
+        def made(n):
+            return n
+    ''', names)
+    names["made"](counted(3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "more", "said"),
+    [
+        ("made", {}, "; called: 0 times in own code; one of a library goes as package.module.made"),
+        ("made", {"until_result": "result"}, "; 0 calls went by in own code; one of a library"),
+        ("counted", {"condition": "n > 7"}, "called: 0 times\n"),
+    ],
+)
+async def test_of_a_call_that_never_came_it_is_said_what_may_be_meant(
+    api: Api, program: Callable[..., Program], target: str, more: dict[str, Any], said: str
+) -> None:
+    """A function in a dict apart is found by no name."""
+    place = f"main.py:{program(APART).line('later')}"
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", breakpoints=[place])
+            assert said in await client.call("debug_trace", target=target, **more)
+            await client.call("debug_end")
+
+
 async def test_a_step_from_a_failure_says_where_the_program_really_is(
     api: Api, program: Callable[..., Program]
 ) -> None:

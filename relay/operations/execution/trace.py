@@ -7,11 +7,8 @@ the calls it made, how it ended. Recorded in the debuggee, without a round trip 
 from __future__ import annotations
 
 import ast
-import contextlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import trio
@@ -42,16 +39,13 @@ from relay.operations.execution.stepping import (
 )
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
-from relay.operations.functions import all_parameters, named_function, source_roots, sources_below
+from relay.operations.execution.uncalled import is_defined, what_is_meant_instead
+from relay.operations.functions import all_parameters, named_function, source_roots
 from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.similar_functions import similar_function
-from relay.operations.source_functions import names_in, shortened
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
-
-MOST_DEFINING = 10
-"""Sources that are looked into for one function."""
 
 NOT_REPORTED: Record = {
     "state": "ended",
@@ -76,6 +70,8 @@ class Wanted(NamedTuple):
     function: str
     path: str | None = None
     line: int | None = None
+    is_found: bool = True
+    """Whether it is known already by this name."""
 
 
 async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
@@ -92,7 +88,9 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     require_unmoved(session, stop, "trace a call")
     async with begun_whole(partial(inspector.trace_read, stopped=True)):
         can = await inspector.trace_start(
-            **wanted._asdict(),
+            function=wanted.function,
+            path=wanted.path,
+            line=wanted.line,
             number=body.call,
             depth=body.depth,
             condition=body.condition,
@@ -107,7 +105,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     if session.is_over and session.program_run.trace is None:
         session.program_run.keep_trace(NOT_REPORTED)
-    return await _result(session, cursor, body)
+    return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
 
 
 async def get_trace(session: Session, *, query: TraceView) -> TraceResult:
@@ -124,9 +122,8 @@ async def _wanted(session: Session, body: TraceRequest) -> Wanted:
     await _check_until(session, body.until_result)
     if body.function is not None:
         function = await named_function(session, "function", body.function)
-        if function.path is None:
-            await _check_function(session, function.name)
-        return Wanted(function.name)
+        is_found = function.path is not None or await _is_loaded(session, function.name)
+        return Wanted(function.name, is_found=is_found)
     assert body.file is not None
     assert body.line is not None
     spec = BreakpointSpec(file=body.file, line=body.line)
@@ -180,13 +177,14 @@ def _first_line(node: Any) -> int:
     return int(min([node.lineno, *(one.lineno for one in node.decorator_list)]))
 
 
-async def _check_function(session: Session, function: str) -> None:
+async def _is_loaded(session: Session, function: str) -> bool:
+    """Whether it is; raises InvalidRequest for what no source defines either."""
     loaded = await recorder_of(session, "trace a call").trace_functions(function)
     if loaded.found:
-        return
+        return True
     roots = source_roots(session)
-    if await trio.to_thread.run_sync(_is_defined, roots, function, abandon_on_cancel=True):
-        return
+    if await trio.to_thread.run_sync(is_defined, roots, function, abandon_on_cancel=True):
+        return False
     if loaded.in_c:
         raise _refusal(
             "function",
@@ -213,51 +211,6 @@ def _other_names(function: str) -> str:
     return f"{initial} a library has goes as package.module.{function}; or give file and line"
 
 
-def _is_defined(roots: Sequence[str], function: str) -> bool:
-    """Whether some source of the program defines a function of this bare name, or its class.
-
-    A class may inherit the function from one that is defined elsewhere.
-    """
-    return next(_defining(roots, function), None) is not None
-
-
-def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
-    *before, name = function.encode().split(b".")
-    wanted = rb"(?:async[ \t]+)?def[ \t]+" + re.escape(name) + rb"[ \t]*[(\[]"
-    if before:
-        wanted += rb"|class[ \t]+" + re.escape(before[-1]) + rb"[ \t]*[(\[]"
-    definition = re.compile(rb"^[ \t]*(?:" + wanted + rb")", re.MULTILINE)
-    for path in chain.from_iterable(map(sources_below, roots)):
-        with contextlib.suppress(OSError), open(path, "rb") as file:
-            if definition.search(file.read()):
-                yield path
-
-
-class FunctionPlace(NamedTuple):
-    """A function that a source of the program defines."""
-
-    name: str
-    path: str
-    line: int
-
-
-async def own_functions(session: Session, function: str) -> list[FunctionPlace]:
-    """Those that a name without a file means, as far as the sources say it, by their places; at most some."""
-    find = partial(_own_functions, source_roots(session), function)
-    return await trio.to_thread.run_sync(find, abandon_on_cancel=True)
-
-
-def _own_functions(roots: Sequence[str], function: str) -> list[FunctionPlace]:
-    parts = function.split(".")
-    return [
-        FunctionPlace(shortened(one.name), path, one.line)
-        for path in islice(_defining(roots, function), MOST_DEFINING)
-        if (names := names_in(path, roots)) is not None
-        for one in names.functions
-        if shortened(one.name).split(".")[-len(parts) :] == parts
-    ]
-
-
 def _refusal(
     field: str, value: object, message: str, suggestion: str, **details: Any
 ) -> InvalidRequest:
@@ -269,11 +222,16 @@ def _refusal(
 # What was recorded ---------------------------------------------------------------------------
 
 
-async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult:
+async def _result(
+    session: Session, cursor: int, view: TraceView, unknown: str | None = None
+) -> TraceResult:
+    """unknown: the name of the function, if nothing was called so when the trace began."""
     record = await _reported(session)
-    root = record["root"]
+    root, reason = record["root"], _reason(session, record)
     tree = None if root is None else tree_of(root, await _texts(root))
-    text, is_cut = _text(session, record, view, tree)
+    if unknown is not None and _is_never_called(record):
+        reason = f"{reason}{await what_is_meant_instead(session, unknown)}"
+    text, is_cut = _text(reason, record, view, tree)
     return await present_as(
         TraceResult,
         session,
@@ -281,7 +239,7 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
         cursor,
         complete=record["state"] == "complete",
         trace_state=record["state"],
-        reason=_reason(session, record),
+        reason=reason,
         called=record["called"],
         thread_name=(record["thread"] or {}).get("name"),
         lines=record["lines"],
@@ -327,8 +285,7 @@ async def _texts(root: Mapping[str, Any]) -> Any:
     return text
 
 
-def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple[str, bool]:
-    reason = _reason(session, record)
+def _text(reason: str | None, record: Record, view: TraceView, tree: Any) -> tuple[str, bool]:
     if tree is None:
         return cut(str(reason or ""), view.max_chars), False
     note = f"\nIncomplete: {reason}" if reason else ""
@@ -362,6 +319,12 @@ def _reason(session: Session, record: Record) -> str | None:
         what = "the call" if record.get("passed") is None else "a call ended so"
         return f"the program ended before {what}; {called}"
     return f"{_other_stop(session)}, before the call; {called}"
+
+
+def _is_never_called(record: Record) -> bool:
+    """Whether the program has ended, and is known to have made no such call."""
+    is_over = record is not NOT_REPORTED and record["state"] == "ended" and record["root"] is None
+    return is_over and not (record["called"] or record.get("passed"))
 
 
 def _calls_so_far(record: Record) -> str:

@@ -9,16 +9,13 @@ from pydantic import ValidationError
 
 from relay.errors import InvalidRequest
 from relay.faces.cli.run.options import quoted
-from relay.models.places import path_and_name
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.trace import (
     calls_that_went_by,
     get_trace,
-    own_functions,
     trace,
 )
-from relay.operations.report.short_paths import short_path
-from relay.operations.similar_functions import similar_function
+from relay.operations.execution.uncalled import what_is_meant
 
 
 class TraceQuestion:
@@ -55,32 +52,7 @@ class TraceQuestion:
             calls = calls_that_went_by(self._passed, self._raised)
             error = f"; --until-result raised {self._error}" if self._error else ""
             return f"{self.option}: no {what}; {calls}{error}"
-        return f"{self.option}: no {what}{await _what_is_meant(session, self._request.function)}"
-
-
-async def _what_is_meant(session: Any, function: str | None) -> str:
-    """Which own function was not called; and by what else one may go, unless the script itself has it."""
-    if function is None or path_and_name(function)[0] is not None:
-        return ""
-    own = await own_functions(session, function)
-    if not own:
-        similar = await similar_function(session, function)
-        if similar is not None:
-            return f"; did you mean {similar}?"
-        return _other_name(function) if "." in function else f" in own code{_other_name(function)}"
-    first, script = own[0], session.launched and session.launched.script
-    place = f"{first.name} at {short_path(session, first.path)}:{first.line}"
-    more = f" and {len(own) - 1} more of that name" if len(own) > 1 else ""
-    said = f"; {place}{more} {'were' if more else 'was'} not called"
-    return said if any(one.path == script for one in own) else said + _other_name(function)
-
-
-def _other_name(function: str) -> str:
-    if "." not in function:
-        return f"; one of a library goes as package.module.{function}"
-    if function.rpartition(".")[2][:1].isupper():  # its module is there already: a class
-        return f"; name a function, of a class as {function}.__init__"
-    return "; calls of what is written in C or Cython are not seen"
+        return f"{self.option}: no {what}{await what_is_meant(session, self._request)}"
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

@@ -1,0 +1,109 @@
+"""Own functions by the names of a trace, as sources define them; and of one that was never called,
+what may be meant. Reads sources, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import NamedTuple
+
+import trio
+
+from relay.models.places import path_and_name
+from relay.models.trace import TraceRequest
+from relay.operations.functions import source_roots, sources_below
+from relay.operations.report.short_paths import short_path
+from relay.operations.similar_functions import similar_function
+from relay.operations.source_functions import names_in, shortened
+from relay.session.session import Session
+
+MOST_DEFINING = 10
+"""Sources that are looked into for one function."""
+
+
+async def what_is_meant(session: Session, asked: TraceRequest) -> str:
+    """Of a call that never came: which own function was not called; and by what else one may go,
+    unless the script itself has it. Goes on with a sentence.
+    """
+    function = asked.function
+    if function is None or path_and_name(function)[0] is not None:
+        return ""
+    own = await _own_functions(session, function)
+    if not own:
+        return await _what_is_meant_instead(session, function)
+    first, script = own[0], session.launched and session.launched.script
+    place = f"{first.name} at {short_path(session, first.path)}:{first.line}"
+    more = f" and {len(own) - 1} more of that name" if len(own) > 1 else ""
+    so = "" if asked.condition is None else " so"  # it may have been, otherwise
+    said = f"; {place}{more} {'were' if more else 'was'} not called{so}"
+    return said if any(one.path == script for one in own) else said + _other_name(function)
+
+
+async def what_is_meant_instead(session: Session, function: str) -> str:
+    """The same where no own source defines a function of this name; else empty."""
+    own = await _own_functions(session, function)
+    return "" if own else await _what_is_meant_instead(session, function)
+
+
+async def _what_is_meant_instead(session: Session, function: str) -> str:
+    similar = await similar_function(session, function)
+    if similar is not None:
+        return f"; did you mean {similar}?"
+    return _other_name(function) if "." in function else f" in own code{_other_name(function)}"
+
+
+def _other_name(function: str) -> str:
+    if "." not in function:
+        return f"; one of a library goes as package.module.{function}"
+    if function.rpartition(".")[2][:1].isupper():  # its module is there already: a class
+        return f"; name a function, of a class as {function}.__init__"
+    return "; calls of what is written in C or Cython are not seen"
+
+
+def is_defined(roots: Sequence[str], function: str) -> bool:
+    """Whether some source of the program defines a function of this bare name, or its class.
+
+    A class may inherit the function from one that is defined elsewhere.
+    """
+    return next(_defining(roots, function), None) is not None
+
+
+def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
+    *before, name = function.encode().split(b".")
+    wanted = rb"(?:async[ \t]+)?def[ \t]+" + re.escape(name) + rb"[ \t]*[(\[]"
+    if before:
+        wanted += rb"|class[ \t]+" + re.escape(before[-1]) + rb"[ \t]*[(\[]"
+    definition = re.compile(rb"^[ \t]*(?:" + wanted + rb")", re.MULTILINE)
+    for path in chain.from_iterable(map(sources_below, roots)):
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            if definition.search(file.read()):
+                yield path
+
+
+class FunctionPlace(NamedTuple):
+    """A function that a source of the program defines."""
+
+    name: str
+    path: str
+    line: int
+
+
+async def _own_functions(session: Session, function: str) -> list[FunctionPlace]:
+    """Those that a name without a file means, as far as the sources say it; at most some."""
+    find = partial(_defined_below, source_roots(session), function)
+    return await trio.to_thread.run_sync(find, abandon_on_cancel=True)
+
+
+def _defined_below(roots: Sequence[str], function: str) -> list[FunctionPlace]:
+    parts = function.split(".")
+    return [
+        FunctionPlace(shortened(one.name), path, one.line)
+        for path in islice(_defining(roots, function), MOST_DEFINING)
+        if (names := names_in(path, roots)) is not None
+        for one in names.functions
+        if shortened(one.name).split(".")[-len(parts) :] == parts
+    ]
