@@ -81,6 +81,31 @@ async def test_who_holds_a_session_runs_it_and_others_look(paused: Session) -> N
     assert (await paused.api.get("/sessions"))["items"] == []
 
 
+READS = """
+    print("ready")  # @ready
+    print("read", input("name? "))
+    print("read", input("and? "))
+"""
+
+
+async def test_input_of_others_runs_no_program_that_is_held(api: Api, program: Write) -> None:
+    """At a stop it is kept for the program; what waits for it would go on by it."""
+    source = program(READS)
+    session = await api.session()
+    await session.breakpoint(source.text, source.line("ready"))
+    await session.launch(source.text)
+    await session.post("/hold", by="Ada Löwe")
+    assert (await session.post("/input", input="at a stop\n"))["written"] == 10
+    await api.call("POST", f"{session.path}/continue", headers=ADA)
+    await session.until_printed("and? ")
+    for name in ("input", "stdin"):
+        for body in ({"input": "while it waits\n"}, {"eof": True}):
+            with pytest.raises(Refused, match="SESSION_HELD"):
+                await session.post(f"/{name}", **body)
+    await api.call("POST", f"{session.path}/input", json={"input": "hers\n"}, headers=ADA)
+    assert "name? read at a stop\nand? read hers\n" in await session.until_printed("hers\n")
+
+
 # The official client leaves its response streams to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 async def test_agents_respect_a_hold_and_are_named_in_the_timeline(paused: Session) -> None:

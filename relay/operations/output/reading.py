@@ -7,6 +7,7 @@ import re
 import trio
 
 from relay.actions import Action
+from relay.dap.lifecycle import Phase
 from relay.errors import InvalidParameter, InvalidRequest, PayloadTooLarge, StdinClosed
 from relay.models.output import (
     ClearedOutput,
@@ -110,11 +111,14 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
     """Write to the program's standard input, or close it.
 
     The text goes as it is: end a line with a newline. The answer does not wait for the
-    program to read; up to 16 MiB wait for it.
+    program to read; up to 16 MiB wait for it. While another client holds the session, it is
+    refused unless the program stands at a stop: it may be what the program waits for.
     """
     if body.input is None and not body.eof:
         message = "give input, or eof: true"
         raise InvalidRequest.of_field("input", message, None, text=message)
+    if session.phase is Phase.RUNNING:  # at a stop it is kept, and the program goes no further
+        session.require_control("write input to a program that runs")
     debuggee = session.require_program("write input")
     data = (body.input or "").encode()
     if debuggee.stdin is None:
