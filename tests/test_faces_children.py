@@ -369,22 +369,50 @@ async def test_debug_run_debugs_children_if_there_are_breakpoints(
             assert f"{place} in work" in again
 
 
-async def test_a_pause_says_that_it_is_of_the_program_itself(tmp_path: Path) -> None:
-    program = Program.write(
-        tmp_path / "busy.py",
-        """
-        import multiprocessing
+BUSY = """
+    import multiprocessing, sys
 
-        def spin():
-            while True:
-                pass  # @spin
+    def spin():
+        while True:
+            pass  # @spin
 
-        if __name__ == "__main__":
-            process = multiprocessing.get_context("fork").Process(target=spin)
-            process.start()
-            process.join()
-        """,
+    if __name__ == "__main__":
+        process = multiprocessing.get_context("fork").Process(target=spin)  # @begin
+        process.start()
+        if sys.argv[1:]:
+            spin()
+        process.join()
+"""
+
+
+def test_a_pause_in_the_shell_names_the_processes_that_it_has_not_stopped(
+    shell: Shell, tmp_path: Path
+) -> None:
+    begin = f"busy.py:{Program.write(tmp_path / 'busy.py', BUSY).line('begin')}"
+    shell("start", "--children", "--break", begin, "--", "busy.py")
+    shell("continue", "--wait", "0")
+    head = "not stopped: no thread of the program itself has come to a line of Python\n"
+    while not (text := shell("pause", "--wait", "1", code=4)).startswith(head):
+        pass  # the child has yet to join
+    found = re.findall(
+        r"^not stopped: process (\d+) \(busy.py\), process (\d+)", text, re.MULTILINE
     )
+    assert shell.json("pause", "--wait", "1", code=4)["running"] == [
+        {"pid": int(pid), "name": "busy.py"} for pid in found[0]
+    ]
+    shell("end")
+
+    shell("start", "--children", "--break", begin, "--", "busy.py", "both")
+    shell("continue", "--wait", "0")
+    while "not stopped: " not in (text := shell("pause")):
+        shell("continue", "--wait", "0")
+    assert re.search(r"^pause: busy.py:\d+ in spin\n", text)
+    assert re.search(r"^not stopped: process \d+ \(busy.py\)\Z", text.rstrip(), re.MULTILINE)
+    shell("end")
+
+
+async def test_a_pause_says_that_it_is_of_the_program_itself(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "busy.py", BUSY)
     with trio.fail_after(SECONDS):
         async with over_stdio(tmp_path) as client:
             place = f"busy.py:{program.line('spin')}"

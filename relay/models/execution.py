@@ -11,7 +11,15 @@ from relay.models.data_breakpoints import DataChange
 from relay.models.failure import OfFailure
 from relay.models.fields import StrictModel
 from relay.models.hangs import Deadlock, HangFrame, ThreadActivity, ThreadWait
-from relay.models.resource import INNER, MOVED_ON, REDACTED, Location, Resource, left_out
+from relay.models.resource import (
+    INNER,
+    MOVED_ON,
+    REDACTED,
+    Location,
+    ProcessRef,
+    Resource,
+    left_out,
+)
 from relay.models.tasks import TaskView
 
 Include = Literal[
@@ -163,6 +171,10 @@ class PauseResult(ExecutionResult):
         "Tasks of asyncio and trio with their await chains, and greenlets"
     )
     report: str | None = left_out("What the threads wait for, as text")
+    running: list[ProcessRef] | None = left_out(
+        "With child processes in the session: those that have not stopped, the first 20. A pause is "
+        "of the program itself, or of the process that has `thread_id`"
+    )
 
 
 class ContinueResult(ExecutionResult):

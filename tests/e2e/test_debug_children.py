@@ -589,9 +589,15 @@ async def test_a_child_can_be_paused_by_its_thread(api: Api, program: Write) -> 
         while not found:  # its output may be quicker than its debugger's last word
             listed = (await session.get("/threads"))["threads"]
             found = [thread for thread in listed if thread["process"]["name"] == "worker.py"]
-    thread = found[0]
+    thread, child = found[0], found[0]["process"]
 
+    waits = await session.post("/pause", wait=1)
+    assert waits["status"] == "running"
+    assert "the program itself" in waits["message"]
+    assert [one["name"] for one in waits["running"]] == ["main.py", "worker.py"]
+    assert child in waits["running"]
     paused = await session.post("/pause", thread_id=thread["id"])
+    assert [one["name"] for one in paused["running"]] == ["main.py"]
 
     assert (paused["status"], paused["thread_id"]) == ("paused", thread["id"])
     assert paused["current_location"]["path"] == worker.text

@@ -47,6 +47,8 @@ from relay.session.state.journey import leg_of, setting_of
 from relay.session.state.stop import Stop
 
 STEP_WAIT = 10.0
+MOST_RUNNING = 20
+"""Processes that the answer of a pause names which it has not stopped."""
 """Seconds that a step or a pause waits for its stop by default."""
 
 IRREGULAR = frozenset({"stepBack", "reverseContinue", "restartFrame"})
@@ -91,8 +93,12 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
     wait = STEP_WAIT if body.wait is None else body.wait
     reported = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
-    result = await present_as(PauseResult, session, body, cursor)
-    why = await why_not_paused(session, reported, body.max_chars)
+    running = debuggee.group.running()[:MOST_RUNNING] or None
+    result = await present_as(PauseResult, session, body, cursor, running=running)
+    room = body.max_chars - len(result.model_dump_json(include={"running"}))
+    why = await why_not_paused(
+        session, reported, room, is_of_program=bool(running) and body.thread_id is None
+    )
     return result.model_copy(update=why)
 
 

@@ -246,6 +246,7 @@ async def _result(
         body,
         cursor,
         **why,
+        running=None if paused is None else paused.running,
         thread=_state(known.get(thread_id), thread_id, stop),
         stopped_threads=[n for n in known if stop is not None and stop.holds(n)],
     )

@@ -34,6 +34,11 @@ WAITS = (
     "No thread has come to a line of the program yet: each is inside C code or waits. "
     "The first that comes back stops the program; the stop is an event then"
 )
+WAITS_ITSELF = (
+    "No thread of the program itself has come to a line yet: each is inside C code or waits. "
+    "The first that comes back stops the program; the stop is an event then. Its child processes "
+    "run on: a pause of one takes the number of one of its threads"
+)
 HOLDS_ALL = (
     "C code keeps the interpreter to itself (the GIL), so no thread runs Python and none can "
     "stop. The program stops when that call returns; the stop is an event then"
@@ -91,14 +96,22 @@ async def _facts(session: Session) -> list[dict[str, Any]] | None:
 
 
 async def why_not_paused(
-    session: Session, facts: Sequence[Mapping[str, Any]] | None, max_chars: int
+    session: Session,
+    facts: Sequence[Mapping[str, Any]] | None,
+    max_chars: int,
+    *,
+    is_of_program: bool,
 ) -> dict[str, Any]:
-    """The fields of a pause that brought no stop: `message`, `blocked`, and what is waited for."""
+    """The fields of a pause that brought no stop: `message`, `blocked`, and what is waited for.
+
+    is_of_program: there are child processes, and it was of the program itself.
+    """
+    waits = WAITS_ITSELF if is_of_program else WAITS
     if session.phase is not Phase.RUNNING or session.debuggee is None:
         return {}
     if facts:
         found = await report_of(session, facts, max_chars // TEXT_SHARE)
-        return _fields(found, max_chars) if session.stop is None else {}
+        return {"message": waits, **_fields(found, max_chars)} if session.stop is None else {}
     inspector = session.debuggee.inspector
     try:
         states = await inspector.thread_states(timeout=PATIENCE) if inspector is not None else []
@@ -108,7 +121,7 @@ async def why_not_paused(
         return {}
     blocked = [_by_state(state) for state in states if state["state"] != "stopped"]
     # It may have stopped meanwhile.
-    return {"message": WAITS, "blocked": blocked} if session.stop is None else {}
+    return {"message": waits, "blocked": blocked} if session.stop is None else {}
 
 
 def _fields(found: HangReport, max_chars: int) -> dict[str, Any]:
@@ -131,7 +144,6 @@ def _fields(found: HangReport, max_chars: int) -> dict[str, Any]:
             break
         tasks.append(task)
     return {
-        "message": WAITS,
         "blocked": blocked,
         "deadlocks": found.deadlocks or None,
         "tasks": tasks or None,

@@ -347,6 +347,15 @@ class ProcessGroup:
         launched = self.session.launched
         return os.path.basename(launched.label) if launched else ""
 
+    def running(self) -> list[dict[str, Any]]:
+        """The processes that have not stopped, as clients see them; of a program alone none."""
+        members = [self.program, *self._children] if self._children else []
+        return [
+            self.process_of(member)
+            for member in members
+            if member.pid is not None and member not in self._stops
+        ]
+
     # Stops ---------------------------------------------------------------------------
 
     def stopped(self, member: Debuggee, stop: Stop, announce: Announce) -> None:

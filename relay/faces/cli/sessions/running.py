@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,10 @@ from relay.faces.cli.places import Line, function_from
 from relay.faces.cli.run.options import DEPTH, TRACE, UNTIL_RESULT
 from relay.faces.cli.sessions.shell import STILL_RUNNING, WAIT, Shell, session_command
 from relay.faces.cli.sessions.stop_display import REPORT_CHARS, go, last_event, show_stop
+from relay.operations.report.report_text import one_line
+
+if TYPE_CHECKING:
+    from relay.models.execution import PauseResult
 
 
 @click.command("continue", short_help="Run to the next stop.")
@@ -126,11 +130,21 @@ def pause(shell: Shell, wait: float) -> int:
     found = session.pause(wait=wait)
     if found.status != "running" or found.report is None:
         code = show_stop(shell, session, cursor)
+        _show_running(shell, found)
         return code if wait else 0
     if not shell.show(found):
-        shell.echo("not stopped: no thread has come to a line of Python")
+        of_program = " of the program itself" if found.running else ""
+        shell.echo(f"not stopped: no thread{of_program} has come to a line of Python")
+        _show_running(shell, found)
         shell.console.print(found.report, soft_wrap=True)
     return STILL_RUNNING if wait else 0
+
+
+def _show_running(shell: Shell, found: PauseResult) -> None:
+    """Of a session with several processes those that a pause has not stopped."""
+    if found.running and not shell.as_json:
+        named = ", ".join(f"process {one.pid} ({one_line(one.name)})" for one in found.running)
+        shell.echo(f"not stopped: {named}")
 
 
 @click.command(short_help="Show where the program stands.")
