@@ -75,3 +75,47 @@ async def test_the_program_traces_itself(api: Api, program: Write, version: str)
     printed += "TestResults(failed=0, attempted=1)\nend\n"
     assert await session.printed() == printed
     assert await session.printed("stderr") == ""
+
+
+LEAVES_LINES = """
+    import sys
+
+    events = []
+
+    def tracer(frame, event, arg):
+        if frame.f_code is half.__code__:
+            events.append((event, frame.f_trace_lines))
+            return tracer
+
+    def half(number):
+        try:
+            return 8 // number
+        except ZeroDivisionError:
+            return None
+
+    def traced(number):
+        sys.settrace(tracer)
+        half(number)
+        sys.settrace(None)
+        print(*(event for event, wants_lines in events if wants_lines))
+        events.clear()
+
+    traced(2)
+    traced(0)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+async def test_it_has_all_lines_while_calls_are_recorded(
+    api: Api, program: Write, version: str
+) -> None:
+    traces = program(LEAVES_LINES)
+    session = await api.session(python_path=installed_python(version))
+    await session.launch(traces.text, stop_on_entry=True)
+    calls = await session.post("/calls", wait=30)
+    assert "half(number=2) → 4\n" in calls["text"]
+
+    assert (
+        await session.printed()
+        == "call line line return\ncall line line exception line line return\n"
+    )

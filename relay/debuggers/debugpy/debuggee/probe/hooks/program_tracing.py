@@ -137,33 +137,45 @@ class _Both:
             return None  # called by the functions above, at a stop, or where a check is placed
         ours = _function_of_debugger()
         inner = None if ours is None else ours(frame, event, arg)
+        is_wanted_by_inner = inner is not None and frame.f_trace_lines
+        frame.f_trace_lines = True  # as the program's finds it alone
         local = self.theirs(frame, event, arg)
-        return inner if local is None and frame.f_trace_lines else SharedFrame(frame, inner, local)
+        if local is None:
+            frame.f_trace_lines = is_wanted_by_inner
+            return inner
+        return SharedFrame(frame, inner, local, is_wanted_by_inner)
 
 
 class SharedFrame:
-    """The trace function of a frame that the program traces, and perhaps the debugger, too."""
+    """The trace function of a frame that the program traces, and perhaps the debugger, too.
 
-    def __init__(self, frame: Any, inner: Any, theirs: Any) -> None:
-        self.theirs, self.wants_lines = theirs, True
-        self.go_on(frame, inner)
+    Both may say of a frame whether they want its lines, in one place: each finds there what it has
+    said itself.
+    """
+
+    def __init__(self, frame: Any, inner: Any, theirs: Any, is_wanted_by_inner: bool) -> None:
+        self.inner, self.theirs = inner, theirs
+        self.inner_wants_lines, self.wants_lines = is_wanted_by_inner, frame.f_trace_lines
+        self._share_lines(frame)
 
     def go_on(self, frame: Any, inner: Any) -> None:
         """With this one of the debugger's from now on."""
-        self.inner = inner
-        self._keep_lines(frame)
+        self.inner, self.inner_wants_lines = inner, inner is not None
+        self._share_lines(frame)
 
-    def _keep_lines(self, frame: Any) -> None:
-        """The program may not want its lines any more; the debugger does."""
-        if self.inner is not None and not frame.f_trace_lines:
-            self.wants_lines = False
-            frame.f_trace_lines = True
+    def _share_lines(self, frame: Any) -> None:
+        frame.f_trace_lines = self.wants_lines or self.inner_wants_lines
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        if self.inner is not None:
+        is_line = event == "line"
+        if self.inner is not None and (self.inner_wants_lines or not is_line):
+            frame.f_trace_lines = self.inner_wants_lines
             self.inner = self.inner(frame, event, arg) or self.inner
-        is_wanted = self.theirs is not None and (self.wants_lines or event != "line")
+            self.inner_wants_lines = frame.f_trace_lines
+        is_wanted = self.theirs is not None and (self.wants_lines or not is_line)
         if is_wanted and function_of_program() is not None:  # else it has been taken out
+            frame.f_trace_lines = self.wants_lines
             self.theirs = self.theirs(frame, event, arg) or self.theirs
-            self._keep_lines(frame)
+            self.wants_lines = frame.f_trace_lines
+        self._share_lines(frame)
         return self
