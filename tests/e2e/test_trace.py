@@ -849,3 +849,33 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
     with pytest.raises(Refused) as refused:
         await session.post("/calls", focus=["kit.py:nothing"])
     assert "kit.py defines no function nothing" in refused.value.message
+
+
+OTHER_TOOLS = """
+    import sys
+
+    def taken():
+        return [sys.monitoring.get_tool(number) for number in (1, 2, 3)]
+
+    before = taken()
+
+    def step():
+        return taken()
+
+    print(before, step(), step())
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_a_trace_leaves_the_numbers_that_other_tools_take(
+    api: Api, program: Write, version: str
+) -> None:
+    """Coverage takes 1, cProfile 2, and hypothesis 3: it warns where another tool has that."""
+    others = program(OTHER_TOOLS)
+    session = await api.session(python_path=installed_python(version))
+    await session.launch(others.text, stop_on_entry=True)
+    trace = await session.post("/trace", function="step", call=2, wait=30)
+    assert trace["complete"]
+    await session.resume()
+    nobody = str([None] * 3)
+    assert await session.printed() == f"{nobody} {nobody} {nobody}\n"

@@ -185,6 +185,11 @@ def _hand_on(info: Any, thread: Any, caller: Any) -> None:
         py_db.set_trace_for_frame_and_parents(thread.ident, caller)
 
 
+def numbers_below_steps() -> tuple[int, ...]:
+    """Tool numbers that are called after the one that follows steps. 3 is hypothesis' own."""
+    return tuple(number for number in (4, 3, 2) if not _own_tool or number < _own_tool[0])
+
+
 def stop_watching() -> None:
     """Where there is no debugger any more: in a forked child, or as it leaves."""
     while _own_tool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         take_tool,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import numbers_below_steps
     from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import (
         end_of_call,
@@ -37,7 +38,7 @@ class MonitorListener:
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
-        self.tool = take_tool("trace", (3, 4, 2))  # below the tool that follows steps
+        self.tool = take_tool("trace", numbers_below_steps())
         if self.tool < 0:
             return False
         events = MONITORING.events
