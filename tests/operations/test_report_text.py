@@ -73,6 +73,20 @@ total changed: shop.py:10 in total
 0 -> 30, written at shop.py:10 in total, with other values in between
 locals: none""",
     ),
+    "change of values that are cut": (
+        Report(
+            status=Phase.PAUSED,
+            reason="data_breakpoint",
+            thread_id=1,
+            change=ReportChange(expression="names", old=None, new=f"['{'tea' * 99}']", place=TOP),
+            locals=[],
+            stack=[TOP],
+        ),
+        f"""\
+names changed: shop.py:10 in total
+nothing -> ['{"tea" * 61}te…, written at shop.py:10 in total
+locals: none""",
+    ),
     "exception from a library": (
         Report(
             status=Phase.PAUSED,

@@ -72,7 +72,8 @@ def one_line(text: str) -> str:
 
 def _stopped(report: Report, room: int) -> list[str]:
     # Of a message with several lines the last ones say the cause: a traceback in it, say.
-    lines = [(cut_within if "\\n" in line else cut)(line, room // 3) for line in _head(report)]
+    most = room // 3
+    lines = [(cut_within if "\\n" in line else cut)(line, most) for line in _head(report, most)]
     lines += _source(report, room)
     rest = room - _length(lines)
     if not report.locals:
@@ -86,7 +87,7 @@ def _length(lines: Sequence[str]) -> int:
     return sum(size(line) + 1 for line in lines)
 
 
-def _head(report: Report) -> list[str]:
+def _head(report: Report, most: int) -> list[str]:
     number, shown = next(((i, f) for i, f in enumerate(report.stack) if f.shown), (0, None))
     words = [_reason(report), "an unknown place" if shown is None else place_of(shown)]
     if number:
@@ -113,7 +114,7 @@ def _head(report: Report) -> list[str]:
     if report.remark is not None:
         head.append(report.remark)
     if report.change is not None:
-        head += _changed(report.change)
+        head += _changed(report.change, most)
     if report.lost is not None:
         head.append(one_line(report.lost))
     if report.returned is not None:
@@ -134,15 +135,19 @@ def _chain(raised: ReportException) -> list[str]:
     return lines
 
 
-def _changed(change: ReportChange) -> list[str]:
-    """`40 -> 4.0, written at shop.py:10 in discount`"""
-    old, new = ("nothing" if value is None else value for value in (change.old, change.new))
+def _changed(change: ReportChange, room: int) -> list[str]:
+    """`40 -> 4.0, written at shop.py:10 in discount`: values are cut so that the place is there."""
+    values = {"old": change.old, "new": change.new}
+    texts = {n: "nothing" if value is None else one_line(value) for n, value in values.items()}
     how = "written" if change.exact else "found"
     if change.ended:
         how = "ended with its frame"
-    line = f"{cut(one_line(old), MOST_LINE)} -> {cut(one_line(new), MOST_LINE)}, {how} at "
     others = ", with other values in between" if change.merged else ""
-    lines = [line + place_of(change.place) + others]
+    place = f", {how} at {place_of(change.place)}{others}"
+    rest = max(room - size(f" -> {place}"), LEAST_LINE)
+    rooms = shares({name: size(text) for name, text in texts.items()}, rest, {})
+    old, new = (cut(texts[name], min(rooms[name], MOST_LINE)) for name in ("old", "new"))
+    lines = [f"{old} -> {new}{place}"]
     if change.condition_error is not None:
         lines.append(one_line(f"its condition raised {change.condition_error}"))
     return lines
