@@ -879,3 +879,76 @@ async def test_a_trace_leaves_the_numbers_that_other_tools_take(
     await session.resume()
     nobody = str([None] * 3)
     assert await session.printed() == f"{nobody} {nobody} {nobody}\n"
+
+
+RAISES_ON = """
+    class Guard:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return None
+
+    def check(number):
+        if number > 2:
+            raise ValueError(number)
+
+    def guarded(number):
+        with Guard():
+            check(number)
+        return number
+
+    def ends(number):
+        try:
+            check(number)
+        finally:
+            number += 1
+        return number
+
+    def expects(number):
+        try:
+            with Guard():
+                check(number)
+        except KeyError:
+            return None
+        return number
+
+    def handles(number):
+        try:
+            with Guard():
+                check(number)
+        except ValueError:
+            return None
+        return number
+
+    def run():
+        for number in (1, 3):
+            for function in (guarded, ends, expects, handles):
+                try:
+                    function(number)
+                except ValueError:
+                    pass
+
+    try:
+        raise OSError("handled by the caller")
+    except OSError:
+        run()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12"])
+async def test_an_exception_that_goes_on_behind_a_block_leaves_the_call(
+    api: Api, program: Write, version: str
+) -> None:
+    raises = program(RAISES_ON)
+    found = {}
+    for function in ("guarded", "ends", "expects", "handles"):
+        session = await api.session(python_path=installed_python(version))
+        await session.launch(raises.text, stop_on_entry=True, stop_on_exception=False)
+        trace = await session.post(
+            "/trace", function=function, until_result="number >= 3 and result is None", wait=30
+        )
+        found[function] = trace["text"].splitlines()[-1]
+        await session.delete()
+    raised = dict.fromkeys(("guarded", "ends", "expects"), "raises ValueError: 3")
+    assert found == {**raised, "handles": "-> None"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        BEGINS_HANDLER,
         RETURNS,
         YIELDS,
         stands_before_wait,
@@ -105,12 +106,21 @@ class _LocalListener:
         if not trace.is_active:
             return self.inner
         if event == "line":
-            self.error, self.handled = None, sys.exc_info()[1]
+            self.handled, self.error = self._handled(frame), None
             guarded_event(trace, trace.line, frame, frame.f_lineno)
         elif event == "exception":
             self.error = arg[1]
             guarded_event(trace, trace.raised, frame, arg[1])
         return self
+
+    def _handled(self, frame: Any) -> Any:
+        """The exception that the frame handles in the line that begins. On 3.11 the line of a `with`
+        or `finally`, or of an `except`, begins before the interpreter says that it is handled."""
+        on_its_way, at = self.handled if self.error is None else self.error, frame.f_lasti
+        is_to_be_handled = on_its_way is not None and at >= 0
+        if is_to_be_handled and frame.f_code.co_code[at] == BEGINS_HANDLER:
+            return on_its_way
+        return sys.exc_info()[1]
 
     def _leave(self, frame: Any, value: Any) -> bool:
         error, handled = self.error, self.handled
