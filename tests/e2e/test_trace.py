@@ -952,3 +952,53 @@ async def test_an_exception_that_goes_on_behind_a_block_leaves_the_call(
         await session.delete()
     raised = dict.fromkeys(("guarded", "ends", "expects"), "raises ValueError: 3")
     assert found == {**raised, "handles": "-> None"}
+
+
+AWAITS_ON = """
+    import asyncio
+
+    class Guard:
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *error):
+            await asyncio.sleep(0)
+
+    async def check(number):
+        await asyncio.sleep(0)
+        if number > 2:
+            raise ValueError(number)
+
+    async def guarded(number):
+        async with Guard():
+            await check(number)
+        return number
+
+    async def run():
+        for number in (1, 3):
+            try:
+                await guarded(number)
+            except ValueError:
+                pass
+
+    asyncio.run(run())
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12"])
+async def test_an_exception_that_goes_on_behind_an_await_leaves_the_call(
+    api: Api, program: Write, version: str
+) -> None:
+    awaits = program(AWAITS_ON)
+    session = await api.session(python_path=installed_python(version))
+    await session.launch(awaits.text, stop_on_entry=True, stop_on_exception=False)
+    trace = await session.post(
+        "/trace", function="guarded", until_result="number >= 3 and result is None", wait=30
+    )
+    assert "raises ValueError: 3" in trace["text"].splitlines()[-1]
+    second = await api.session(python_path=installed_python(version))
+    await second.launch(awaits.text, stop_on_entry=True, stop_on_exception=False)
+    calls = await second.post("/calls", wait=30)
+    line = next(line for line in calls["text"].splitlines() if "guarded(number=3)" in line)
+    assert "raised" in line
+    assert "StopIteration" not in line

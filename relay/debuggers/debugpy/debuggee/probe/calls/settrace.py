@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         BEGINS_HANDLER,
         RETURNS,
+        WAITS,
         YIELDS,
+        ends_wait,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
@@ -126,9 +128,10 @@ class _CallListener:
                 if event == "return":
                     self._leave(frame, arg)
                 elif event == "exception":
-                    self.failed, self.raised = arg[:2]
-                    frame.f_trace_lines = True
-                    self._note_thrown(frame, arg[0])
+                    if not ends_wait(self.function.operations, frame.f_lasti, arg[0]):
+                        self.failed, self.raised = arg[:2]
+                        frame.f_trace_lines = True
+                        self._note_thrown(frame)
                 elif event == "line":
                     self.thrown_at = None
                     self.note_handled(frame)
@@ -158,13 +161,11 @@ class _CallListener:
             self.failed, self.raised = type(handled), handled
             frame.f_trace_lines = True
 
-    def _note_thrown(self, frame: Any, kind: type) -> None:
+    def _note_thrown(self, frame: Any) -> None:
         """Of an exception that a `yield` or `await` raises, the frame is left at that very place, as
-        by a value. Whoever handles it does so in another line. What it waits for ends by
-        StopIteration, which is nobody's to handle."""
+        by a value. Whoever handles it does so in another line."""
         at, function = frame.f_lasti, self.function
-        is_raised = function.suspends and at >= 0 and function.operations[at] in YIELDS
-        if is_raised and not issubclass(kind, StopIteration):
+        if function.suspends and at >= 0 and function.operations[at] in YIELDS:
             self.thrown_at = at
 
     def _leave(self, frame: Any, value: Any) -> None:
@@ -174,7 +175,7 @@ class _CallListener:
             operations = function.operations
             operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
             was_thrown = value is None and self.thrown_at == frame.f_lasti
-            yields = operation in YIELDS and not was_thrown
+            yields = operation in YIELDS and operation not in WAITS and not was_thrown
             if yields or stands_before_wait(operations, frame.f_lasti):
                 frame.f_trace_lines = True
                 self.failed = None

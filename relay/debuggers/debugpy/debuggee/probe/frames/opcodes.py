@@ -16,6 +16,7 @@ def operations_named(names: Any) -> frozenset[int]:
 
 JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 YIELDS = operations_named(("YIELD_VALUE", "YIELD_FROM", "SEND"))
+WAITS = operations_named(("YIELD_FROM", "SEND"))  # where a frame that waits does not stand
 RETURNS = operations_named(("RETURN_VALUE", "RETURN_GENERATOR"))
 BEGINS_HANDLER = dis.opmap.get("PUSH_EXC_INFO")
 """Of 3.11 and later; before, the exception is handled when the handler begins."""
@@ -29,6 +30,12 @@ def stands_before_wait(operations: bytes, at: int) -> bool:
     it stands one ahead of that, where no exception leaves it; from 3.11 on it is at one of YIELDS."""
     after = at + 2
     return 2 <= after < len(operations) and operations[after] == _YIELD_FROM
+
+
+def ends_wait(operations: bytes, at: int, kind: type) -> bool:
+    """Whether an exception of this kind, told of at this instruction, is how `yield from` or `await`
+    learns that what it waits for has returned. Nobody handles it, and it leaves no frame."""
+    return at >= 0 and operations[at] in WAITS and issubclass(kind, StopIteration)
 
 
 def handler_table(code: Any) -> list[Any]:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         BEGINS_HANDLER,
         RETURNS,
+        WAITS,
         YIELDS,
+        ends_wait,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
@@ -57,7 +59,7 @@ class SettraceListener(TraceHolder):
         if frame.f_code.co_name != self.name and self._is_between_calls():
             return inner
         if guarded_event(self.trace, self._is_wanted, frame):
-            return _LocalListener(self, inner)
+            return _LocalListener(self, inner, None if starts_here(frame) else sys.exc_info()[1])
         return inner
 
     def _is_between_calls(self) -> bool:
@@ -87,10 +89,10 @@ class SettraceListener(TraceHolder):
 class _LocalListener:
     """The trace function of one frame that is recorded."""
 
-    def __init__(self, listener: SettraceListener, inner: Any) -> None:
+    def __init__(self, listener: SettraceListener, inner: Any, handled: Any) -> None:
         self.listener, self.inner = listener, inner
         self.error: Any = None  # raised since the last line
-        self.handled: Any = None  # at the last line: no event says that it is raised again
+        self.handled = handled  # at the last line: no event says that it is raised again
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         trace = self.listener.trace
@@ -109,7 +111,8 @@ class _LocalListener:
             self.handled, self.error = self._handled(frame), None
             guarded_event(trace, trace.line, frame, frame.f_lineno)
         elif event == "exception":
-            self.error = arg[1]
+            if not ends_wait(frame.f_code.co_code, frame.f_lasti, arg[0]):
+                self.error = arg[1]
             guarded_event(trace, trace.raised, frame, arg[1])
         return self
 
@@ -128,8 +131,9 @@ class _LocalListener:
         operations = frame.f_code.co_code
         operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
         waits = stands_before_wait(operations, frame.f_lasti)
-        if error is None and operation not in YIELDS:
+        yields = operation in YIELDS and operation not in WAITS
+        if error is None and not yields:
             error = handled
         if value is None and error is not None and operation not in RETURNS and not waits:
             return self.listener.trace.unwound(frame, error)
-        return self.listener.trace.leave(frame, value, waits or operation in YIELDS)
+        return self.listener.trace.leave(frame, value, waits or yields)
