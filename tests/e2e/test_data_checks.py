@@ -1107,6 +1107,57 @@ async def test_frames_under_way_look_whom_they_write_to(
     assert printed[1:-1] == [f"[{', '.join(['False'] * 6)}]"]
 
 
+DEEP = """
+    import sys
+
+    class Slot:
+        __slots__ = ("x",)
+
+    one, other, others = Slot(), Slot(), [0]
+    one.x = other.x = 0
+    sys.setrecursionlimit(5_000)
+
+    def down(depth):
+        if depth: down(depth - 1)
+        else: print("start")  # @start
+        for number in range(10 if depth % 100 else 3_000):
+            other.x = number
+            others[0] = number
+        if depth == 250: one.x = 1
+        return depth  # @late
+
+    down(@DEPTH@)
+    one.x = 2  # @break
+    print("over")
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("depth", [30, 500])
+async def test_a_deep_stack_of_frames_under_way(
+    api: Api, program: Write, depth: int, version: str
+) -> None:
+    """Their memory lies in many pieces, and some of these end while it is looked at."""
+    deep = program(DEEP.replace("@DEPTH@", str(depth)))
+    session = await at_start(api, deep, version)
+    await session.post("/data-breakpoints", expression="one.x")
+    late = await session.breakpoint(deep.text, deep.line("late"), condition=f"depth == {depth}")
+    found = []
+    while (stop := await session.resume(wait=60))["status"] != "terminated":
+        change = stop.get("change") or {}
+        found.append((stop["stop_reason"], change.get("old"), change.get("new")))
+    wanted = [
+        ("data_breakpoint", "0", "1"),
+        ("breakpoint", None, None),
+        ("data_breakpoint", "1", "2"),
+    ]
+    if depth < 250:
+        wanted = [("breakpoint", None, None), ("data_breakpoint", "0", "2")]
+    assert found == wanted
+    assert (await session.printed()).splitlines() == ["start", "over"]
+    assert (await session.get(f"/breakpoints/{late['id']}"))["hit_count"] == 1
+
+
 LOCALS = """
     import contextlib
     import ctypes

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api
 from tests.programs import Program
