@@ -109,7 +109,8 @@ class Store:
                 found.append(KeptSession(session_id, kept.created_at, kept.definition, own))
         for one in found:
             self._definitions[one.id] = _definition_json(one.created_at, one.definition)
-            self._breakpoints[one.id] = _breakpoints_json(one.breakpoints)
+            if one.breakpoints:
+                self._breakpoints[one.id] = _breakpoints_json(one.breakpoints)
         return sorted(found, key=lambda one: one.created_at)
 
     def _load_breakpoints(self) -> Mapping[str, list[Breakpoint]]:
@@ -151,7 +152,9 @@ class Store:
         """
         definition = describe(session, with_breakpoints=False)
         self._put(self._definitions, session.id, _definition_json(session.created_at, definition))
-        self._put(self._breakpoints, session.id, _breakpoints_json(list(session.breakpoints)))
+        breakpoints = list(session.breakpoints)
+        if breakpoints or session.id in self._breakpoints:  # else there is nothing to write
+            self._put(self._breakpoints, session.id, _breakpoints_json(breakpoints))
         await self.flush()
 
     async def forget(self, session: Session) -> None:

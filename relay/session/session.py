@@ -239,7 +239,10 @@ class Session:
                     self._idle.rest()
                     nursery.start_soon(self._idle.watch, self.program_events.warned)
                     self.opened.set()
-                    await trio.sleep_forever()
+                    try:
+                        await trio.sleep_forever()
+                    finally:
+                        await self._forget_if_over()  # while the program is being ended
             self.expired = not self.is_ending
         except Exception:
             log.exception("session %s failed", self.id)

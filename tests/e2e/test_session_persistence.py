@@ -9,6 +9,7 @@ import re
 import signal
 import stat
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ import httpx
 import pytest
 import trio
 
-from relay import Settings, open_relay
+from relay import Hub, Settings, open_relay, store
 from relay.models.creating import CreateSession
 from relay.operations.sessions.creating import create_session
+from relay.process.guarded_process import GuardedProcess
 from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
-from tests.e2e.served import alive, served, until
+from tests.e2e.served import DEADLINE, alive, served, until
 from tests.e2e.test_attach import LOOP as TARGET
 from tests.e2e.test_attach import target
 from tests.programs import Program
@@ -183,7 +185,10 @@ async def test_the_id_of_a_relay_is_in_those_of_its_sessions_which_come_back_und
 async def test_only_the_owner_can_read_what_is_kept(settings: Settings, program: Write) -> None:
     async with running_relay(settings) as api:
         session = await api.session()
-        await session.launch(program("").text, env={"API_KEY": "hush"})
+        script = program("pass")
+        await session.launch(script.text, env={"API_KEY": "hush"})
+        assert not (settings.state_dir / "breakpoints.json").exists()  # there are none to write
+        await session.breakpoint(script.text, 1)
         files = [path for path in settings.state_dir.rglob("*") if path.is_file()]
         assert {path.name for path in files} >= {f"{session.id}.json", "breakpoints.json"}
         for path in [settings.state_dir, *files]:
@@ -272,6 +277,64 @@ async def test_a_disk_that_refuses_is_told_and_tried_again(
         await session.breakpoint(script.text, 2)
     async with running_relay(settings) as api:
         assert (await Session(api, session.id).get("/breakpoints"))["total"] == 2
+
+
+async def test_a_slow_disk_holds_up_no_program_but_the_answer_of_its_launch(
+    opened: tuple[Hub, Api],
+    settings: Settings,
+    program: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub, api = opened
+    session = await api.session()
+    disk, answers = threading.Event(), []
+    _write_when(monkeypatch, disk)
+
+    async def launch() -> None:
+        answers.append(await session.launch(program("").text))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(launch)
+        try:
+            await until(lambda: hub.get(session.id).is_over, "the program has not ended")
+            assert not answers
+        finally:
+            disk.set()
+    kept = settings.state_dir / "sessions" / f"{session.id}.json"
+    assert json.loads(kept.read_text())["definition"]["launch"] is not None
+
+
+async def test_a_session_is_forgotten_while_its_program_is_being_ended(
+    opened: tuple[Hub, Api],
+    settings: Settings,
+    program: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, api = opened
+    session = await api.session()
+    kept = settings.state_dir / "sessions" / f"{session.id}.json"
+    pid = (await session.launch(program(PATIENT).text, wait=0))["pid"]
+    end = GuardedProcess.end
+
+    async def end_when_forgotten(process: GuardedProcess) -> None:
+        with trio.CancelScope(shield=True):
+            await until(lambda: not kept.exists(), "it is kept")
+        await end(process)
+
+    monkeypatch.setattr(GuardedProcess, "end", end_when_forgotten)
+    await session.delete()
+    assert not alive([pid])
+
+
+def _write_when(monkeypatch: pytest.MonkeyPatch, disk: threading.Event) -> None:
+    """Have the disk take nothing before that."""
+    write = store._write_all
+
+    def wait_and_write(jobs: list[tuple[Path, bytes | None]]) -> None:
+        disk.wait(DEADLINE)
+        write(jobs)
+
+    monkeypatch.setattr(store, "_write_all", wait_and_write)
 
 
 async def test_two_relays_do_not_share_a_state_directory(

@@ -87,12 +87,14 @@ async def start_program(
     await _require_still(session, verb, *phases)
     choose_exceptions(session, exception_filters(body), explicit=new_exceptions)
     session.definition.use_launch(without_waiting(body))
-    await session.keep()
-    await _require_still(session, verb, *phases)
+    session.start_soon(session.keep)  # the disk is not waited for before the answer
     cursor = session.events.last_seq
     session.journey.begin(plan, setting_of(session.breakpoints, session.exceptions))
-    await session.start(starters)
-    await until_settled(session, body, cursor, default_wait=0.0)
+    try:
+        await session.start(starters)
+        await until_settled(session, body, cursor, default_wait=0.0)
+    finally:
+        await session.keep()
     assert session.launched is not None
     return await present_as(
         LaunchResult,
