@@ -101,6 +101,7 @@ PARTS = (
     "traps/assembly",
     "traps/beginnings",
     "traps/coming",
+    "traps/loaded_files",
     "traps/trapped_codes",
     "traps/placing",
     "traps/under_way",

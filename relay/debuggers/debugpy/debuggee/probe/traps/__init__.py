@@ -6,6 +6,7 @@ assembly.py       a call put into a code wherever a line begins, or where it may
 entrances.py      where a frame that is under way comes into such a code
 beginnings.py     a call put in where a code begins, which gets it the rest
 coming.py         what happens where a thread comes to one: that line, and no other, is traced
+loaded_files.py   files of modules that are there as the program begins
 trapped_codes.py  a code and its likenesses: which of them is the present one
 under_way.py      frames that are running go on in codes of their own
 late_traps.py     breakpoints that come while their function is running

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         is_foreign,
         is_of_program,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.loaded_files import LoadedFiles
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
         CODE_OBJECT,
         FUNCTION,
@@ -85,8 +86,7 @@ def begin_placing(py_db: Any, is_launched: bool = True) -> None:
     if traps_state.frozen:
         modules = {**sys.modules, "__main__": None}  # that one is to be run yet
         files = [getattr(module, "__file__", None) for module in modules.values()]
-        paths = [attempt(path_of, file) for file in files if type(file) is str]
-        traps_state.preloaded = frozenset(path for path in paths if path)
+        traps_state.preloaded = LoadedFiles([file for file in files if type(file) is str])
     traps_state.lines = {}
     place_traps(py_db)
 
@@ -113,8 +113,8 @@ def _place_changed(py_db: Any) -> None:
     now = {path: frozenset(lines) for path, lines in py_db.breakpoints.items() if lines}
     traps_state.lines = now
     changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
-    traps_state.untrapped -= changed - traps_state.preloaded
-    traps_state.untrapped |= traps_state.preloaded.intersection(now)
+    traps_state.untrapped -= changed - traps_state.preloaded.among(changed)
+    traps_state.untrapped |= traps_state.preloaded.among(now)
     if not tracing_state.has_begun or not changed:
         return
     traps_state.put_off -= changed

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.entrances import Entrance
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LaterChecks, LineChecks
+    from relay.debuggers.debugpy.debuggee.probe.traps.loaded_files import LoadedFiles
 
 FUNCTION: Any = types.FunctionType
 CODE_OBJECT: Any = types.CodeType
@@ -87,7 +88,7 @@ class _Traps:
         self.generators: list[Any] = []  # weak references to those that are
         # Objects that the garbage collector did not list as the program began; some may end.
         self.frozen = 0
-        self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
+        self.preloaded = LoadedFiles(())  # what was loaded by then
         self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks
         self.begins: Any = None  # whom to tell of a frame that begins without its checks
         self.heard: Any = None  # whom to tell of a code that is about to be
