@@ -88,14 +88,17 @@ def begin_placing(py_db: Any, is_launched: bool = True) -> None:
         files = [getattr(module, "__file__", None) for module in modules.values()]
         traps_state.preloaded = LoadedFiles([file for file in files if type(file) is str])
     traps_state.lines = {}
-    place_traps(py_db)
+    place_traps(py_db, begins=True)
 
 
-def place_traps(py_db: Any) -> None:
-    """Breakpoints have changed: give every code that has one its traps, and take others away."""
+def place_traps(py_db: Any, begins: bool = False) -> None:
+    """Breakpoints have changed: give every code that has one its traps, and take others away.
+
+    begins: nobody can have frozen anything since what is frozen was counted.
+    """
     if traps_state.are_set:
         with PlacingTraps():
-            _place_changed(py_db)
+            _place_changed(py_db, begins)
 
 
 def place_put_off(py_db: Any) -> None:
@@ -108,7 +111,7 @@ def place_put_off(py_db: Any) -> None:
         _place_changed(py_db)
 
 
-def _place_changed(py_db: Any) -> None:
+def _place_changed(py_db: Any, begins: bool = False) -> None:
     before = traps_state.lines
     now = {path: frozenset(lines) for path, lines in py_db.breakpoints.items() if lines}
     traps_state.lines = now
@@ -118,7 +121,8 @@ def _place_changed(py_db: Any) -> None:
     if not tracing_state.has_begun or not changed:
         return
     traps_state.put_off -= changed
-    if _is_recorded() or gc.get_freeze_count() > traps_state.frozen:
+    # To count them means to look at each: at sixty thousand of the debugger's as the program begins.
+    if _is_recorded() or (not begins and gc.get_freeze_count() > traps_state.frozen):
         traps_state.untrapped |= changed.intersection(now)
         traps_state.put_off |= changed.intersection(now)
         return
