@@ -94,10 +94,6 @@ class HookedCodes:
         for code in excepted:
             self._of[code] = None
         self._originals = CodeTable()
-        self._stays, self._frames = (
-            CodeTable(),
-            0,
-        )  # whose frames go on as they are; frames looked at
         self._functions: list[Any] = []  # weak references
         self.jumps: dict[int, frozenset[int]] = {}  # that report writes, by the ids of those codes
         self._writers = WritersInSpaces({watch.kind for watch in watches})

@@ -40,9 +40,8 @@ class FramesToHook:
     """Those of some data breakpoints."""
 
     def __init__(self, hooked: HookedCodes) -> None:
-        self.codes: dict[
-            int, int
-        ] = {}  # ids of codes that have such frames: how many lines to wait
+        # Ids of codes that have such frames: how many lines to wait.
+        self.codes: dict[int, int] = {}
         self._hooked = hooked
         self._known = CodeTable()  # codes with events, with their WriteLines
         self._stay = CodeTable()  # codes whose frames go on as they are
