@@ -87,7 +87,7 @@ async def start_program(
     await _require_still(session, verb, *phases)
     choose_exceptions(session, exception_filters(body), explicit=new_exceptions)
     session.definition.use_launch(without_waiting(body))
-    session.start_soon(session.keep)  # the disk is not waited for before the answer
+    session.start_soon(session.keep)  # while the program starts; the answer waits for both
     cursor = session.events.last_seq
     session.journey.begin(plan, setting_of(session.breakpoints, session.exceptions))
     try:

@@ -66,9 +66,8 @@ _STORES = (
     "DELETE_",
 )
 _LONGEST_LOOKBACK = 400
-GOES_ON_LATER = (
-    0x20 | 0x80 | 0x200
-)  # of a code's flags: a generator's or coroutine's, left and come back to
+GOES_ON_LATER = 0x20 | 0x80 | 0x200
+"""Of a code's flags: of generators and coroutines, whose frames are left and come back to."""
 HAS_FAST_VARIABLES = 0x1  # of a code's flags: a function's, whose variables are in no dict
 _GLOBAL_OPS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 

@@ -2,8 +2,8 @@
 
 On 3.11 an evaluation loop keeps the addresses of its code's constants and names to itself. It gets them anew from the
 frame when a function in Python that it has called without leaving the loop ends. So a frame that has
-called such a one is given its code at once, and one that stands in a trace function is made to call one first. From 3.12 on it keeps nothing to itself: a callback of
-`sys.monitoring` that is told of a line may have the frame go on elsewhere.
+called such a one is given its code at once, and one that stands in a trace function is made to call one first.
+From 3.12 on the loop reads them from the frame, and its place, too, after an event of a line.
 
 Such a frame has the stack of the code that it began with. More of it is taken from its thread's memory as the frame
 stands there last, by a call of C alone: what is in Python would lie in the way itself.
@@ -43,6 +43,7 @@ _TRACING_AT = 44
 _CHUNK_AT = 296 if sys.version_info < (3, 12) else 232
 """There: its newest chunk of memory for frames; then what of that is taken, and its end."""
 _CHUNK_UNIT = 4096
+"""Of which the size of a chunk is a multiple."""
 _LINE_EVENT = 2
 
 
@@ -96,8 +97,8 @@ def go_on_at_line(frame: Any, code: Any, offset: int, called: Any) -> bool:
 
 
 def go_on_from_event(frame: Any, code: Any, offset: int) -> bool:
-    """The same for a frame of whose line a callback of `sys.monitoring` is being told: it goes on with the
-    instruction at that offset. Python 3.12 and 3.13. False where it cannot."""
+    """The same for a frame whose line is being reported by `sys.monitoring`: it goes on with the instruction
+    at that offset. Python 3.12 and 3.13. False where it cannot."""
     import ctypes
 
     inner = word_at(ctypes, id(frame) + INNER_AT)

@@ -81,9 +81,8 @@ class _Traps:
         self.lines: dict[str, frozenset[int]] = {}  # with breakpoints, by pydevd's path of the file
         self.paths: dict[str, str] = {}  # the same path by a code's name for the file
         self.untrapped: set[str] = set()  # paths of files whose breakpoints need tracing
-        self.put_off: set[str] = (
-            set()
-        )  # of those, paths that get traps when nobody records any more
+        # Of those, paths that get traps when nobody records any more.
+        self.put_off: set[str] = set()
         self.frames: dict[int, Any] = {}  # under way in codes without their traps, by their ids
         self.generators: list[Any] = []  # weak references to those that are
         # Objects that the garbage collector did not list as the program began; some may end.

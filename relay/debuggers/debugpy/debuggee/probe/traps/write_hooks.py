@@ -83,7 +83,8 @@ def with_hooks(code: Any, looks: Mapping[int, Any], place: FramePlace | None = N
     """A code that does the same, with a jump ahead of each write to what is watched.
 
     looks: by the offsets of instructions, pairs of a HeldOwner and how deep the object that is
-    written to lies on the stack then. place: of the frame that it is made for. The code is another one in any case.
+    written to lies on the stack then. place: of the frame that it is made for. The code is another
+    one in any case.
     """
     instructions, handlers = taken_apart(code)
     by_offset = {one.here - UNIT_BYTES * (1 + one.caches): one for one in instructions}

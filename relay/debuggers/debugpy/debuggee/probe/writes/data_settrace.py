@@ -289,9 +289,8 @@ class DataSettrace:
 
     def notice(self, frame: Any) -> None:
         """A check in this frame has found a change: trace all, and compare at the next event."""
-        is_traced = (
-            not self.relies and real_gettrace() is not None
-        )  # another thread may be at it yet
+        # Where another thread turns tracing on, this one may have no trace function yet.
+        is_traced = not self.relies and real_gettrace() is not None
         if is_traced or is_at_work():
             return  # what a check finds there is found again: by an event, or the program's own check
         with DebuggerAtWork():
@@ -406,9 +405,7 @@ class DataSettrace:
         behind the program's own, which is to hear of each event, whatever happens at a stop."""
         shared = frame.f_trace if type(frame.f_trace) is SharedFrame else None
         theirs = frame.f_trace if shared is None else shared.inner
-        while isinstance(
-            theirs, DataFrameTrace
-        ):  # of watches that were taken away at this very stop
+        while isinstance(theirs, DataFrameTrace):  # of watches taken away at this very stop
             theirs.has_its_frame()
             theirs = theirs.inner
         local = RunningFrameTrace(self, theirs, lines, frame)

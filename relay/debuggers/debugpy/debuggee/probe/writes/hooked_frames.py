@@ -1,8 +1,8 @@
 """Frames that were running when their code was to look whom it writes to, on Python 3.12 and 3.13.
 
-Each goes on in such a code that is made for it, at a line of which an event tells while nothing changes. It
-needs a little more stack than it began with: of its thread's memory, as it stands there last. A generator's frame
-has no more than its own. Refuses to know which codes look, and at what.
+Each goes on in such a code that is made for it, at an event of a line while nothing changes. It needs a little
+more stack than it began with: of its thread's memory, as it stands there last. A generator's frame has no more
+than its own. Refuses to know which codes look, and at what.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class FramesToHook:
                 self.codes[id(code)] = self._patience.get(code, _LEAST_LINES)
 
     def come(self, frame: Any, code: Any, line: int) -> None:
-        """An event tells of a line of such a frame, and nothing has changed: it goes on in another code, if it
+        """A line of such a frame is about to begin, and nothing has changed: it goes on in another code, if it
         can here."""
         self.codes[id(code)] = _LINES_BETWEEN
         if not does_nothing_at(code, line) or not data_state.lock.acquire(blocking=False):
