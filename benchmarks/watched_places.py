@@ -1,8 +1,8 @@
-"""What a data breakpoint that never fires costs loops that write places of the same name.
+"""What a data breakpoint that never fires costs loops that write places of the same name, or beside it.
 
 Each loop takes the processor time of its thread, once plainly and once under `relay run --watch`, in
 turns. `one.x` is a slot, which no dict watcher can report; `items[0]` an item of a list, `table['w']` one
-of a dict.
+of a dict, `plain.x` an attribute and `total` a global.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.unanswered_questions import relay_run, said_by
 
-ROUNDS_OF_A_LOOP = 100_000
+ROUNDS_OF_A_LOOP = 300_000
 MARK = "# the data breakpoint is set here"
 
 PROGRAM = f"""\
@@ -39,6 +39,14 @@ class Point:
         self.y = value
 
 
+class Plain:
+    def __init__(self):
+        self.x = self.y = 0
+
+
+total = count = 0
+
+
 def calls(function):
     for number in range({ROUNDS_OF_A_LOOP}):
         function(number)
@@ -59,6 +67,33 @@ def writes_keys(into):
         into["k"] = number
 
 
+def writes_rest(point):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        point.y = number
+
+
+def writes_same(point):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        point.x = 0
+
+
+def writes_next(into):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        into[1] = number
+
+
+def writes_globals(_):
+    global count
+    for number in range({ROUNDS_OF_A_LOOP}):
+        count = number
+
+
+def pushes(to):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        to.append(number)
+        to.pop()
+
+
 def appends(to):
     for number in range({ROUNDS_OF_A_LOOP}):
         to.append(number)
@@ -75,7 +110,8 @@ def seconds(loop, given):
     return time.thread_time() - started
 
 
-def main(one, other, items, table):
+def main(one, other, items, table, plain):
+    global total
     found = {{}}  {MARK}
     found = {{
         "a method that sets x of another object": seconds(calls, other.put),
@@ -86,6 +122,14 @@ def main(one, other, items, table):
         "a method that sets y": seconds(calls, other.put_rest),
         "a loop of writes to items of another dict": seconds(writes_keys, {{}}),
         "a loop of appends to another list": seconds(appends, []),
+        "a loop of appends to that list, and pops": seconds(pushes, items),
+        "a loop of writes to another item of that list": seconds(writes_next, items),
+        "a loop of writes to another key of that dict": seconds(writes_keys, table),
+        "a loop of writes to another attribute of that object": seconds(writes_rest, plain),
+        "a loop of writes to x of another such object": seconds(writes, Plain()),
+        "a loop that gives the slot the value that it has": seconds(writes_same, one),
+        "a loop that gives the attribute the value that it has": seconds(writes_same, plain),
+        "a loop of writes to another global": seconds(writes_globals, None),
         "a loop of reads of an item": seconds(reads, {{"k": 1}}),
     }}
     started = time.thread_time()
@@ -100,11 +144,11 @@ def main(one, other, items, table):
     for number in range({ROUNDS_OF_A_LOOP}):
         other.put_rest(number)
     found["where the program stopped: calls of a method that sets y"] = time.thread_time() - started
-    one.x = items[0] = table["w"] = 0
+    one.x = items[0] = table["w"] = plain.x = total = 1
     print(json.dumps(found))
 
 
-main(Point(), Point(), [1, 2], {{"w": 1}})
+main(Point(), Point(), [0, 2], {{"w": 0}}, Plain())
 """
 
 
@@ -119,6 +163,8 @@ def watched(python: str, rounds: int) -> dict[str, dict[str, float]]:
         "one.x": [],
         "items[0]": [],
         "table['w']": [],
+        "plain.x": [],
+        "total": [],
     }
     with tempfile.TemporaryDirectory(prefix="relay-watched-") as scratch:
         program = Path(scratch) / "program.py"

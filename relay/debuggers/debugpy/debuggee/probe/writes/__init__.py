@@ -5,7 +5,8 @@ data_watches      what each of them watches, and what is under way
 data_changes      from a write to the stop that it makes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
 quiet_events      those events as long as nothing has changed
-hooked_codes      which codes need none: they look whom they write to, on 3.12 and 3.13
+hooked_codes      which codes need none: they look at what they write, on 3.12 and 3.13
+hook_looks        which looks their instructions need
 hooked_frames     frames that were running when those were made: they go on in one
 data_settrace     the same by the trace function, before
 data_traces       the trace function of one frame, for that

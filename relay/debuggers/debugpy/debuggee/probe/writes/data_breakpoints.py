@@ -8,6 +8,8 @@ lines of code that can write it. Who gives the events of lines is one of two lis
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import sys
 import threading
@@ -16,7 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import compile_source
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger, find_frame
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        find_frame,
+        frames_of_all_threads,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
         resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.interrupts import WAKING_SIGNAL
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION
+    from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import CAN_HAVE_HOOKS
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
         hides,
@@ -54,6 +63,7 @@ if TYPE_CHECKING:
         DataWatch,
         Strong,
         data_state,
+        quick_read,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         HAS_DICT_WATCHERS,
@@ -62,6 +72,7 @@ if TYPE_CHECKING:
         unwatch_dict,
         watch_dict,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import hands_on
 
 _handler_of: Any = sys.modules["_signal"].getsignal  # the C function
 _EMPTY_HANDLER = "_sighandler_noop"  # asyncio's, which has a signal wake its event loop
@@ -182,7 +193,9 @@ def watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
     if target.kind == "attribute" and plan_of(target.owner).family != "class":
         attempt(prepare_attributes, target.owner, space)
     try:
-        watch.handle = watch_dict(space, lambda write: on_write(watch, write), (watch.key,))
+        is_asked = CAN_HAVE_HOOKS and not os.environ.get(EVERY_LINE)
+        busy = partial(_on_busy_dict, watch) if is_asked else None
+        watch.handle = watch_dict(space, lambda write: on_write(watch, write), (watch.key,), busy)
     except TroubleError as trouble:
         watch.note = str(trouble.answer["error"]["message"])
         return
@@ -222,17 +235,81 @@ def leave_dicts() -> None:
     with data_state.lock:
         by_dict = [watch for watch in list(data_state.watches.values()) if watch.handle is not None]
         for watch in by_dict:
-            handle, watch.handle = watch.handle, None
-            target = watch.target()
-            if target is None and watch.pointer:
-                space = object_at(watch.pointer)
-                watch.owner = Strong(space)
-                watch.kind = "item" if watch.kind == "attribute" else watch.kind
-            watch.how, watch.pointer = "lines", 0
-            watch.last = watch.read()
-            attempt(unwatch_dict, handle)
+            _leave_dict(watch)
         if by_dict and data_state.listener is not None:
             data_state.listener.watch(data_state.lines())
+
+
+def leave_busy_dicts(watches: list[DataWatch]) -> None:
+    """The same for dicts to which much is written beside, where lines that may write say so.
+
+    Between two statements of the program only.
+    """
+    with data_state.lock:
+        left = [w for w in watches if w.handle is not None and attempt(_is_written_by_name, w)]
+        for watch in left:
+            watch.is_busy = True
+            _leave_dict(watch)
+        if left and data_state.listener is not None:
+            data_state.listener.watch(data_state.lines())
+
+
+def go_back_to_dicts() -> None:
+    """Something writes to them that does not say so, perhaps."""
+    with data_state.lock:
+        back = [watch for watch in data_state.lines() if watch.is_busy]
+        for watch in back:
+            watch.is_busy, target = False, watch.target()
+            if target is not None and may_watch_dicts():
+                attempt(watch_by_dict, watch, target)
+                watch.may_be_busy = False
+        if back and data_state.listener is not None:
+            data_state.listener.watch(data_state.lines())
+
+
+def _leave_dict(watch: DataWatch) -> None:
+    handle, watch.handle = watch.handle, None
+    if watch.target() is None and watch.pointer:
+        watch.owner = Strong(object_at(watch.pointer))
+        watch.kind = "item" if watch.kind == "attribute" else watch.kind
+    watch.how, watch.pointer = "lines", 0
+    target = watch.target()
+    if target is not None:
+        watch.peek = quick_read(watch, target)
+    watch.last = watch.read()
+    attempt(unwatch_dict, handle)
+
+
+def _on_busy_dict(watch: DataWatch, frame: Any) -> None:
+    listener = data_state.listener
+    if watch.may_be_busy and listener is not None:
+        watch.may_be_busy = False  # it is asked once
+        listener.leave_dict_after(frame, watch)
+
+
+def _is_written_by_name(watch: DataWatch) -> bool:
+    """Whether nobody has the dict who may write to it without saying so: under the name of another
+    dict, or of an attribute."""
+    if watch.kind == "item":
+        space = object_at(watch.pointer)
+        return not any(attempt(_namespace_of, one) is space for one in gc.get_referrers(space))
+    if (
+        watch.kind == "attribute"
+        and sys.getrefcount(object_at(watch.pointer)) > _REFERENCES_OF_SPACE
+    ):
+        return False
+    codes = [one.__code__ for one in gc.get_objects() if type(one) is FUNCTION]
+    codes += [frame.f_code for _, frame in frames_of_all_threads()]
+    return not any(map(hands_on, codes))
+
+
+_REFERENCES_OF_SPACE = 2  # the object's, and the argument
+
+
+def _namespace_of(owner: Any) -> Any:
+    if type(owner) is FUNCTION:
+        return owner.__globals__
+    return plan_of(owner).dictionary.__get__(owner)
 
 
 def _begin_listening() -> None:
@@ -259,8 +336,6 @@ def release_watch(watch: DataWatch, ended: str = "deleted") -> None:
     handle, watch.handle = watch.handle, None
     watch.ended, watch.pointer = ended, 0
     watch.owner, watch.last, watch.peek, watch.space = Strong(None), None, Strong(None), {}
-    if data_state.listener is not None:
-        data_state.listener.let_go(watch)
     if handle is not None:
         attempt(unwatch_dict, handle)
 
@@ -298,7 +373,6 @@ def _look_for_end(watch: DataWatch) -> None:
     if owner is not None and type(watch.owner) is Strong and watch.kind != "local":
         ours = 3 + (type(watch.peek) is partial)  # with this variable, and the argument
         ours += watch.space is owner
-        ours += data_state.listener is not None and data_state.listener.holds(owner)
         is_gone = sys.getrefcount(owner) <= ours
     if is_gone:
         release_watch(watch, DATA_GONE)

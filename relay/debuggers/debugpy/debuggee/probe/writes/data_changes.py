@@ -90,7 +90,7 @@ def _new_value(write: DictWrite, key: Any) -> Any:
 
 def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:
     """A write by this frame has begun; the stop is due when its statement is over."""
-    frame = _frame_with_source(frame)
+    frame = frame_with_source(frame)
     if frame is None or is_asked(frame):
         return
     _begin_write(watch, old, frame)
@@ -113,12 +113,12 @@ def _begin_write(watch: DataWatch, old: Any, frame: Any) -> None:
 
 def begin_found_writes(frame: Any, line: int) -> None:
     """A check of this frame has found what this line of it has written: its next event tells."""
-    if _frame_with_source(frame) is not frame:
+    if frame_with_source(frame) is not frame:
         return
     with data_state.lock:
         for watch in data_state.lines():
-            old, new = watch.last, watch.read()
-            if old is new or watch.owner() is None:
+            old, new, owner = watch.last, watch.read(), watch.owner()
+            if old is new or owner is None or (watch.kind == "local" and owner is not frame):
                 continue
             _close_writes(watch, old)
             watch.last = new
@@ -132,7 +132,7 @@ def settle_before(frame: Any) -> None:
         if old is new or watch.kind == "local" or watch.owner() is None:
             continue
         watch.last = new
-        here = _frame_with_source(frame)
+        here = frame_with_source(frame)
         if here is None or is_asked(frame):
             continue
         caller = _caller_that_writes(frame)
@@ -149,7 +149,7 @@ def _close_writes(watch: DataWatch, value: Any) -> None:
                 one.new, one.closed = value, next(data_state.closings)
 
 
-def _frame_with_source(frame: Any) -> Any:
+def frame_with_source(frame: Any) -> Any:
     """The nearest frame whose code is in a file; None in what the debugger does itself."""
     while frame is not None:
         file = frame.f_code.co_filename
@@ -261,11 +261,13 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
         return []
     old, new = watch.last, watch.read()
     if old is new or watch.ended:
+        if watch.kind == "attribute" and watch.peek() is not new:  # the object has another dict
+            watch.find_space()
         return []
     watch.last = new
     if is_asked(frame):
         return []
-    here = _frame_with_source(frame)
+    here = frame_with_source(frame)
     if here is None:
         return []
     if here is not frame:  # code without a file: its caller's statement is not over yet

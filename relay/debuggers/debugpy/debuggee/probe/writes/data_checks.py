@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 import types
-import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
         frames_of_all_threads,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import dict_of_target
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         LoadedCode,
@@ -139,12 +137,7 @@ class DataChecks:
         for quick in self._quick:
             if quick.is_slot and quick.has_owner:
                 continue
-            watch = quick.watched
-            owner, target = watch.owner(), watch.target()
-            watch.space = {} if target is None else dict_of_target(target)
-            if watch.kind == "attribute" and type(watch.owner) is weakref.ref:
-                # Its dict is not to outlive the object.
-                watch.ending = weakref.ref(owner, partial(_let_go_of_space, watch))
+            quick.watched.find_space()
 
     def _planned(self, loaded: LoadedCode) -> CodeTable:
         """The checks by code."""
@@ -209,10 +202,6 @@ def _is_variable_of_frame(watch: DataWatch) -> bool:
     return bool(is_of_function) and watch.key in code.co_varnames
 
 
-def _let_go_of_space(watch: DataWatch, _: Any) -> None:
-    watch.space = {}
-
-
 def _bound_to(names: frozenset[Any], of_kind: str) -> frozenset[str]:
     return frozenset(name for kind, name in names if kind == of_kind)
 
@@ -221,7 +210,8 @@ _PLAIN = ("__setattr__", "__delattr__", "__getattribute__")
 
 
 _READS_ITEM = {"item": dict.__getitem__, "list_item": list.__getitem__}
-_KEYS_IN_CODE = (str, int, bool, bytes, type(None))
+KEYS_IN_CODE = (str, int, bool, bytes, type(None))
+"""Types of keys whose hash and equality are Python's own."""
 
 
 def quick_check_of(watch: DataWatch) -> QuickCheck | None:
@@ -250,7 +240,7 @@ def quick_check_of(watch: DataWatch) -> QuickCheck | None:
 
 def _quick_check_of_item(watch: DataWatch) -> QuickCheck | None:
     """None where reading the item may do more, or raises, or where what has it may end before."""
-    if type(watch.owner) is not Strong or type(watch.key) not in _KEYS_IN_CODE:
+    if type(watch.owner) is not Strong or type(watch.key) not in KEYS_IN_CODE:
         return None
     mro, is_absent = plan_of(watch.owner()).mro, watch.last is watch.absent
     is_plain = lookup(mro, "__getitem__") == _READS_ITEM[watch.kind]

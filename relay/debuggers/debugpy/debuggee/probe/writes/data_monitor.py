@@ -29,14 +29,20 @@ if TYPE_CHECKING:
         take_tool,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import DUE, OVER
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
+        go_back_to_dicts,
         has_one_thread,
         is_handler,
+        leave_busy_dicts,
         leave_dicts,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
+        begin_found_writes,
         data_leave,
         data_line,
+        frame_with_source,
+        is_asked,
         settle_before,
         steps_on,
     )
@@ -63,9 +69,11 @@ if TYPE_CHECKING:
         NO_LINES,
         WriteLines,
         is_within_line,
+        line_of_any,
         line_of_offset,
         watched_lines_of,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import hands_on
 
 _BRANCH_EVENTS = ("BRANCH",) if sys.version_info < (3, 14) else ("BRANCH_LEFT", "BRANCH_RIGHT")
 _DATA_EVENTS = (
@@ -76,6 +84,7 @@ _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for 
 _STARTS_THREAD, _SETS_HANDLER = threading.Thread.start.__code__, signal.signal.__code__
 _ENDS_DICTS = (_STARTS_THREAD, _SETS_HANDLER)
 """Code after which dicts may no more be watched."""
+_IN_NAMESPACES = ("attribute", "global")
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -98,6 +107,8 @@ class DataMonitor:
         self.hooked = HookedCodes([], -1)  # none, as long as no watch can have them
         self.to_hook = FramesToHook(self.hooked)
         self.known_exits = CodeTable()  # of those that have had events before
+        self.busy: list[DataWatch] = []  # that are to be compared at lines from the next one on
+        self.goes_by_name = False  # whether code is looked at for what hands on a namespace
         self.called: dict[str, Any] = {
             "LINE": self._line,
             "JUMP": self._jump,
@@ -135,6 +146,7 @@ class DataMonitor:
         self.look_closely()
         self._take_hooks_away()
         self.watches, self.patience = watches, LEAST_PATIENCE
+        self.goes_by_name = any(one.is_busy and one.kind in _IN_NAMESPACES for one in watches)
         for code in list(self.codes):
             self._leave(code)
         for code in self.armed:
@@ -169,6 +181,18 @@ class DataMonitor:
         self._enter(code, lines)
         if is_first:
             self._set_global()
+
+    def leave_dict_after(self, frame: Any, watch: DataWatch) -> None:
+        """What is watched by its dict is to be compared at lines, from where this frame's statement is over."""
+        here = frame_with_source(frame)
+        if here is not None:
+            self.busy.append(watch)
+            self.arm(here)
+
+    def _leave_busy(self, frame: Any) -> None:
+        if self.busy and not is_under_way(frame):
+            busy, self.busy = self.busy, []
+            attempt(leave_busy_dicts, busy)
 
     def _enter(self, code: Any, lines: WriteLines) -> None:
         self.codes[code] = lines
@@ -212,6 +236,8 @@ class DataMonitor:
                 attempt(leave_dicts)
             return None
         attempt(self._meet, frame_at(1))
+        if self.goes_by_name and hands_on(code):
+            attempt(go_back_to_dicts)
         return MONITORING.DISABLE
 
     def _on_resume(self, code: Any, *_: Any) -> Any:
@@ -230,6 +256,7 @@ class DataMonitor:
         attempt(self._meet, frame_at(1))
 
     def _line(self, frame: Any, code: Any, line: int) -> Any:
+        self._leave_busy(frame)
         lines = self.codes.get(code, NO_LINES)
         if self.skips is not None and self.skips[0] is frame:
             self._end_skip()  # pydevd had no event of that line
@@ -253,8 +280,12 @@ class DataMonitor:
 
     def _jump(self, frame: Any, code: Any, offset: int, target: int) -> Any:
         """A jump back within a line begins it anew, which is no event of lines."""
-        if self.hooked.is_hook(code, offset):
-            return None  # the lines of this code are events now
+        report = self.hooked.reported_at(code, offset)
+        if report:  # the lines of this code are events now
+            if report == OVER:
+                self._begin_found(frame, offset)
+            return None
+        self._leave_busy(frame)
         if target > offset or not is_within_line(code, offset, target):
             jumps = self.exits.get(code, NO_EXITS).jumps
             return self._jumps(frame, offset, target, jumps)
@@ -358,18 +389,11 @@ class DataMonitor:
         self.known_exits.clear()
         hooked.take_away()
 
-    def let_go(self, watch: DataWatch) -> None:
-        """It watches nothing any more."""
-        self.hooked.let_go(watch)
-
-    def holds(self, owner: Any) -> bool:
-        """Whether there is a reference to what is watched here."""
-        return self.hooked.holds(owner)
-
     def _hook_jumped(self, frame: Any, code: Any, offset: int, target: int) -> Any:
-        """A jump in such a code while all is quiet: perhaps it is about to write to a watched object."""
-        if self.hooked.is_hook(code, offset):
-            self._write_is_due(frame)
+        """A jump in such a code while all is quiet: perhaps a look has found something."""
+        report = self.hooked.reported_at(code, offset)
+        if report:
+            self._look_found(report, frame, offset)
             return None
         if code not in self.codes:
             return MONITORING.DISABLE
@@ -377,11 +401,20 @@ class DataMonitor:
             return self._jump(frame, code, offset, target)
         return self._changed("JUMP", frame, None, 0, code, offset, target)
 
-    def _write_is_due(self, frame: Any) -> None:
+    def _look_found(self, report: str, frame: Any, offset: int) -> None:
         """From here on the code has events, as if it had had them before."""
         self.look_closely()
         self.patience = min(2 * self.patience, MOST_PATIENCE)
-        attempt(settle_before, frame)
+        if report == DUE:
+            attempt(settle_before, frame)
+        else:
+            self._begin_found(frame, offset)
+
+    def _begin_found(self, frame: Any, offset: int) -> None:
+        """By the jump that lies there: the frame itself is beyond it."""
+        line = line_of_any(frame.f_code, offset) or _line_that_raised(frame)
+        if line in self.codes.get(frame.f_code, NO_LINES).writes and not is_asked(frame):
+            attempt(begin_found_writes, frame, line)
 
     def before_stop(self) -> None:
         """A thread is about to stop: what is under way there counts, and after it all begins anew."""
@@ -401,7 +434,7 @@ class DataMonitor:
         self, name: str, frame: Any, last_code: Any, last_line: int, code: Any, *arguments: Any
     ) -> Any:
         """An event that is no more than compared has found a change, or may have."""
-        if code not in self.codes:
+        if code not in self.codes and not self.hooked.lines_of(code).writes:
             return None  # it is unwound, within a statement of another that is not over
         self.look_closely()
         self.patience = min(2 * self.patience, MOST_PATIENCE)
@@ -490,6 +523,7 @@ class DataMonitor:
             self._leaves(frame, "unwind")
 
     def _leaves(self, frame: Any, event: str) -> None:
+        self._leave_busy(frame)
         if self.codes.get(frame.f_code, NO_LINES) is NO_LINES and not is_under_way(frame):
             return
         if leaves_quietly(frame, self.watches):
@@ -497,6 +531,12 @@ class DataMonitor:
         else:
             self.calm = 0
             attempt(data_leave, frame, event)
+
+
+def _line_that_raised(frame: Any) -> int:
+    """Of a frame that has just begun to handle an exception; 0 if it is not known."""
+    error = sys.exc_info()[2]
+    return error.tb_lineno if error is not None and error.tb_frame is frame else 0
 
 
 def _sets_handler(frame: Any) -> bool:

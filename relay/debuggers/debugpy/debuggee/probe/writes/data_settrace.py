@@ -148,13 +148,6 @@ class DataSettrace:
 
     look_closely = before_stop
 
-    def let_go(self, watch: DataWatch) -> None:
-        """Nothing: checks know a data breakpoint by itself."""
-
-    def holds(self, owner: Any) -> bool:
-        """Whether there is a reference to what is watched here."""
-        return False
-
     def arm(self, frame: Any) -> None:
         """Report the next line of this frame, or its end."""
         if not self.has_wrapped(frame):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
+        dict_of_target,
         fills_when_read,
         read_target,
     )
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_PLACES = 10_000
+_MOVED = object()  # no value of the program
 LEAST_PATIENCE, MOST_PATIENCE = 100, 20_000
 """Events without a change, before they take the quicker way again: at first, and at most."""
 DATA_GONE = "what it watched is gone"
@@ -65,12 +67,14 @@ class DataWatch:
         self.last = read_target(target)
         is_local = target.kind == "local"
         self.aside = offsets_put_aside(target.code, target.key) if is_local else frozenset()
-        self.peek = _quick_read(self, target)
-        self.space: Any = {}  # where the value is, if checks are relied on
+        self.peek = quick_read(self, target)
+        self.space: Any = {}  # where the value is, if checks or looks are relied on
         self.absent = ABSENT
         self.ending: Any = None  # a weak reference that hears of the owner's end
         self.pointer = 0  # of the dict, which may end
         self.handle: Any = None
+        self.is_busy = False  # compared at lines since much is written beside it
+        self.may_be_busy = True  # whether that is to be asked
 
     def target(self) -> StateTarget | None:
         owner = self.owner()
@@ -89,6 +93,14 @@ class DataWatch:
             return self.last  # its name is that of a comprehension's variable now
         return attempt(read_target, target, default=ABSENT)
 
+    def find_space(self) -> None:
+        """Where the value is now."""
+        target = self.target()
+        self.space = {} if target is None else dict_of_target(target)
+        if target is not None and target.kind == "attribute" and type(self.owner) is weakref.ref:
+            # Its dict is not to outlive the object.
+            self.ending = weakref.ref(target.owner, partial(_let_go_of_space, self))
+
     @staticmethod
     def came() -> None:
         """A check in the caller of the caller has found a change."""
@@ -105,7 +117,11 @@ class DataWatch:
         return types.SimpleNamespace, (), state
 
 
-def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
+def _let_go_of_space(watch: DataWatch, _: Any) -> None:
+    watch.space = {}
+
+
+def quick_read(watch: DataWatch, target: StateTarget) -> Any:
     """A function that reads the value as `read` does, where that can be done quicker."""
     key = target.key
     if target.kind in ("item", "global"):
@@ -123,6 +139,22 @@ def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
     def peek() -> Any:
         owner = owner_of()
         return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
+
+    return peek
+
+
+def read_in_space(watch: DataWatch) -> Any:
+    """As `quick_read`, of an attribute: another value, too, where its object has another `__dict__` now than
+    is looked into."""
+    owner_of, key, get = watch.owner, watch.key, dict.get
+    space_of = plan_of(watch.owner()).dictionary.__get__
+
+    def peek() -> Any:
+        owner = owner_of()
+        if owner is None:
+            return ABSENT
+        space = space_of(owner)
+        return get(space, key, ABSENT) if space is watch.space else _MOVED
 
     return peek
 

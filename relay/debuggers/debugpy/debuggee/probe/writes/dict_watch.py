@@ -13,6 +13,7 @@ import atexit
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ _BLIND_TO_INLINE_VALUES = sys.version_info[:3] == (3, 13, 0)
 _EVENT_NAMES = ("added", "modified", "deleted", "cloned", "cleared", "gone")
 _OF_ONE_KEY = (0, 1, 2)
 _MOST_KEYS_KEPT = 1000
+_COUNTED_AT_ONCE = 1000  # writes of other keys, between two looks at the clock
+_BUSY_SECONDS = (
+    5e-3  # in which so many are a burden: a call takes a third of a microsecond at least
+)
 
 
 class DictWrite(NamedTuple):
@@ -53,9 +58,14 @@ class _DictWatch:
     """One listener of one dict."""
 
     def __init__(
-        self, pointer: int, listener: Callable[[DictWrite], Any], only: tuple[Any, ...]
+        self,
+        pointer: int,
+        listener: Callable[[DictWrite], Any],
+        only: tuple[Any, ...],
+        busy: Callable[[Any], Any] | None,
     ) -> None:
-        self.pointer, self.listener, self.only = pointer, listener, only
+        self.pointer, self.listener, self.only, self.busy = pointer, listener, only, busy
+        self.left, self.since = _COUNTED_AT_ONCE, 0.0
         self.others: dict[int, Any] = {}
         """Keys that are none of those, by address: kept, so that no other key has it."""
 
@@ -63,12 +73,20 @@ class _DictWatch:
         """Whether the listener is not told of a write of the key at this address."""
         if not self.only or pointer in self.others:
             return bool(self.only)
+        self.left -= 1
         key = object_at(pointer)
         if any(are_same_key(key, one) for one in self.only):
             return False
         if type(key) in (str, int) and len(self.others) < _MOST_KEYS_KEPT:
             self.others[pointer or 0] = key
         return True
+
+    def look_at_clock(self, frame: Any) -> None:
+        """So many writes of other keys have been reported."""
+        now = time.perf_counter()
+        if now - self.since < _BUSY_SECONDS and self.busy is not None:
+            self.busy(frame)
+        self.left, self.since = _COUNTED_AT_ONCE, now
 
 
 class _Watcher:
@@ -88,18 +106,22 @@ _watcher = _Watcher()
 
 
 def watch_dict(
-    space: dict[Any, Any], listener: Callable[[DictWrite], Any], only: tuple[Any, ...] = ()
+    space: dict[Any, Any],
+    listener: Callable[[DictWrite], Any],
+    only: tuple[Any, ...] = (),
+    busy: Callable[[Any], Any] | None = None,
 ) -> _DictWatch:
     """Have `listener` called before each write to the dict, in the thread that writes.
 
-    only: keys; of writes of others it is not told, of what changes all it is.
+    only: keys; of writes of others it is not told, of what changes all it is. busy: called, as the listener, with
+    the frame that writes, where there are many of others.
 
     It must neither write to the dict nor run code of the program: the write has begun. What it
     raises is lost. Raises TroubleError where Python has no such watchers, or none left.
     """
     with _watcher.lock:
         _take_number()
-        watch = _DictWatch(id(space), listener, only)
+        watch = _DictWatch(id(space), listener, only, busy)
         before = _watcher.watches.get(watch.pointer, ())
         _watcher.watches[watch.pointer] = (*before, watch)
         if not before:
@@ -195,10 +217,14 @@ def _on_dict_event(event: int, pointer: int, key: int | None, new: int | None) -
     """Called by C in the middle of a write: whatever goes wrong here must not come out."""
     try:
         watches = _watcher.watches.get(pointer, ())
-        if watches and event in _OF_ONE_KEY and key in watches[0].others:
-            watches = watches[
-                1:
-            ]  # a write beside the watched one, in a loop say: at a fifth of the price
+        if watches and event in _OF_ONE_KEY:
+            first = watches[0]
+            if key in first.others:
+                first.left -= 1
+                # A write beside the watched one, in a loop say: at a fifth of the price.
+                watches = watches[1:]
+            if first.left <= 0:
+                first.look_at_clock(frame_at(1))
         if watches and not sys.is_finalizing():
             _report_write(watches, event, pointer, key, new)
     except BaseException as error:
@@ -214,6 +240,9 @@ def _report_write(watches: Any, event: int, pointer: int, key: Any, new: Any) ->
             return
     name = _EVENT_NAMES[event] if event < len(_EVENT_NAMES) else "modified"
     space = None
+    if name == "modified" and _is_the_same(pointer, key, new):
+        watches[0].left -= 1
+        return
     if name == "gone":
         _watcher.watches.pop(pointer, None)
     else:
@@ -233,6 +262,12 @@ def _report_write(watches: Any, event: int, pointer: int, key: Any, new: Any) ->
                 attempt(watch.listener, write)  # once more: it may not have been noted
     if struck is not None:
         raise struck
+
+
+def _is_the_same(pointer: int, key: int | None, new: int | None) -> bool:
+    """Whether a write gives a key the very value that it has."""
+    named = object_at(key)
+    return type(named) is str and id(dict.get(object_at(pointer), named)) == new
 
 
 def object_at(pointer: int | None) -> Any:

@@ -1,9 +1,8 @@
 """Data breakpoints without events, on Python 3.12 and 3.13: which codes look at what they write to.
 
-The functions that may write get a code that asks ahead of each store whether it is the watched object's
-(`traps/write_hooks.py`). Its lines are no events until one is. A code that writes in other ways too, by
-`setattr` or a method say, stays as it is: its lines are events. A frame that is under way goes on in a code of
-its own at such an event. So whatever is overlooked here is only slower. Refuses to know what an event is.
+The functions that may write get a code with looks (`traps/write_hooks.py`), where looks will do
+(`hook_looks.py`). Its lines are no events until one finds something. A frame that is under way goes on in a code of
+its own at an event. Refuses to know what an event is.
 """
 
 from __future__ import annotations
@@ -16,15 +15,10 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
-        begun_line,
-        operations_named,
-    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
@@ -33,18 +27,18 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
         CAN_HAVE_HOOKS,
         FramePlace,
-        HeldOwner,
+        SiteLooks,
         hook_jumps_in,
         with_hooks,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import WritersInSpaces
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, Strong
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
+    from relay.debuggers.debugpy.debuggee.probe.writes.hook_looks import HookLooks
     from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import ENDS_AT_ONCE
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
         watched_lines_of,
-        write_lines_of,
     )
 
 _MOST_WATCHES = 4  # that a store looks for one after the other
@@ -52,15 +46,6 @@ _MOST_HOOKED = 300  # each of which gets events, and loses them, with every chan
 _SECONDS = 0.2  # that it may take at once
 _SECONDS_A_CALL = 150e-9  # that the events of a call take at least
 _OWN_TOOL = "debug relay"
-_DEPTHS = {
-    "slot": {"STORE_ATTR": 1, "DELETE_ATTR": 1},
-    "list_item": {"STORE_SUBSCR": 2, "DELETE_SUBSCR": 2, "STORE_SLICE": 3},
-    "item": {"STORE_SUBSCR": 2, "DELETE_SUBSCR": 2},
-}
-"""By the kind of what is watched, which instructions write to an object that lies so deep on the stack."""
-_WATCHED_CONTAINERS = ("item", "list_item")
-_OF_CONTAINERS = operations_named(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "BINARY_OP"))
-_NOT_OF_SLOTS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 _PROXIES_IN_C = (
     *("wrapt._wrappers", "lazy_object_proxy.cext", "zope.proxy._zope_proxy_proxy"),
     *("zope.security._zope_security_proxy", "werkzeug.local"),
@@ -95,22 +80,19 @@ class HookedCodes:
             self._of[code] = None
         self._originals = CodeTable()
         self._functions: list[Any] = []  # weak references
-        self.jumps: dict[int, frozenset[int]] = {}  # that report writes, by the ids of those codes
+        self.jumps: dict[
+            int, Mapping[int, str]
+        ] = {}  # that report something, by the ids of those codes
         self._writers = WritersInSpaces({watch.kind for watch in watches})
-        self._own_paths: dict[str, bool] = {}
         self.locals = [watch.code for watch in watches if watch.kind == "local"]
-        self._owners = {
-            id(watch): HeldOwner(watch.owner())
-            for watch in watches
-            if watch.kind in _DEPTHS and type(watch.owner) is Strong
-        }
+        self._looks = HookLooks(watches)
 
     @property
     def can_be(self) -> bool:
         """Whether there may be some at all."""
         return (
             CAN_HAVE_HOOKS
-            and bool(self._owners or self.locals)
+            and bool(self._looks.are_some or self.locals)
             and len(self.watches) <= _MOST_WATCHES
             and not os.environ.get(EVERY_LINE)
             and sys.modules.keys().isdisjoint((*_PROXIES_IN_C, *_READERS_OF_CODE))
@@ -125,13 +107,17 @@ class HookedCodes:
             code = function.__code__
             if len(self.made) >= _MOST_HOOKED or time.perf_counter() - began > _SECONDS:
                 break
-            made = self._made_of(function, code, met.get(code))
-            if made is not None and attempt(give_code, function, made, default=False):
-                self._functions.append(weakref.ref(function))
+            self.give(function, met.get(code))
         # Another look is to be a tenth of what those calls cost.
         spent = time.perf_counter() - began
         self._waited, self._due = 0, 1 + int(10 * spent / (ENDS_AT_ONCE * _SECONDS_A_CALL))
         return len(self._functions) > placed
+
+    def give(self, function: Any, known: WriteLines | None) -> None:
+        """Give one function such a code, if it can have one. known: what writes in its code, if that was met."""
+        made = self._made_of(function, function.__code__, known)
+        if made is not None and attempt(give_code, function, made, default=False):
+            self._functions.append(weakref.ref(function))
 
     def is_due(self) -> bool:
         """ENDS_AT_ONCE more calls have ended: whether it is time to look for more functions."""
@@ -149,17 +135,15 @@ class HookedCodes:
         lines: WriteLines = self.made.get(code, NO_LINES)
         return lines
 
-    def is_hook(self, code: Any, offset: int) -> bool:
-        """Whether the jump that lies there reports a write."""
-        return offset in self.jumps.get(id(code), ())
+    def reported_at(self, code: Any, offset: int) -> str:
+        """What the jump that lies there reports: DUE or OVER; else nothing."""
+        return self.jumps.get(id(code), {}).get(offset, "")
 
     def take_away(self) -> None:
-        """Give functions their own codes back; what runs on in others finds nothing.
+        """Give functions their own codes back; what runs on in others reports to nobody.
 
         Of a code that others have events of, or facts, its functions keep it.
         """
-        for owner in self._owners.values():
-            owner.let_go()
         functions = [function() for function in self._functions]
         if functions:
             # Others may have been made of their codes.
@@ -170,16 +154,6 @@ class HookedCodes:
                 attempt(give_code, function, original)
         self._functions = []
 
-    def let_go(self, watch: DataWatch) -> None:
-        """What it watched is not looked for any more."""
-        owner = self._owners.get(id(watch))
-        if owner is not None:
-            owner.let_go()
-
-    def holds(self, owner: Any) -> bool:
-        """Whether the object is referred to here."""
-        return any(each.held is owner for each in self._owners.values())
-
     # Of a code
 
     def _made_of(self, function: Any, code: Any, known: WriteLines | None) -> Any:
@@ -187,7 +161,7 @@ class HookedCodes:
         if code in self._of:
             return self._of.get(code)
         is_local = any(one is code for one in self.locals)
-        if code in self.made or not (known is not None or is_local or self._may_come(code)):
+        if code in self.made or not (known is not None or is_local or self._looks.may_come(code)):
             return None
         if known is None and _calls_argument(code):
             return None  # which may be what writes: that is seen when it runs
@@ -198,15 +172,17 @@ class HookedCodes:
         self._of[code] = made = attempt(self.make, code, looks)
         return made
 
-    def looks_of(self, function: Any, code: Any, known: WriteLines | None) -> dict[int, Any] | None:
-        """By the offset of each store its looks; None if the code is to stay as it is."""
+    def looks_of(
+        self, function: Any, code: Any, known: WriteLines | None
+    ) -> dict[int, SiteLooks] | None:
         if is_debugger_file(code.co_filename) or self._is_of_others(code):
             return None
         bound = self._writers.of(function.__globals__) | set(self._writers.given_to(function, code))
-        looks: dict[int, Any] | None = attempt(self._looks_in, code, bound, known)
+        sites = frozenset() if known is None else known.sites
+        looks: dict[int, SiteLooks] | None = attempt(self._looks.looks_in, code, bound, sites)
         return looks
 
-    def make(self, code: Any, looks: dict[int, Any], place: FramePlace | None = None) -> Any:
+    def make(self, code: Any, looks: dict[int, SiteLooks], place: FramePlace | None = None) -> Any:
         made = with_hooks(code, looks, place)
         lines = watched_lines_of(made, self.watches) if looks else NO_LINES
         self._originals[made], self.made[made] = code, lines
@@ -214,41 +190,6 @@ class HookedCodes:
             self.jumps[id(made)] = hook_jumps_in(made)
             MONITORING.set_local_events(self.tool, made, MONITORING.events.JUMP)
         return made
-
-    def _may_come(self, code: Any) -> bool:
-        """Whether it is worth reading before it has run."""
-        names = code.co_names
-        if any(watch.kind == "slot" and watch.key in names for watch in self.watches):
-            return True
-        if not any(watch.kind in _WATCHED_CONTAINERS for watch in self.watches):
-            return False
-        path = code.co_filename
-        is_own = self._own_paths.get(path)
-        if is_own is None:
-            is_own = self._own_paths[path] = path[:1] != "<" and not is_installed(path)
-        return is_own and not _OF_CONTAINERS.isdisjoint(code.co_code[::2])
-
-    def _looks_in(
-        self, code: Any, bound: frozenset[Any], known: WriteLines | None
-    ) -> dict[int, Any] | None:
-        """By the offset of each store its looks; None if not all that may write is a store."""
-        found = facts_of(code)[0]
-        looks: dict[int, Any] = {}
-        seen: set[int] = set()
-        for watch in self.watches:
-            names = frozenset(name for kind, name in bound if kind == watch.kind)
-            lines = write_lines_of(code, watch.kind, watch.key, watch.fills, names)
-            seen |= lines.sites
-            if watch.kind == "local":
-                continue  # of a frame that runs the code as it is
-            for one in [found[site] for site in lines.sites]:
-                depth = _depth_of(one, watch)
-                owner = self._owners.get(id(watch))
-                if depth is None or (depth and (owner is None or begun_line(one))):
-                    return None
-                if depth:
-                    looks.setdefault(one.offset, []).append((owner, depth))
-        return looks if known is None or known.sites <= seen else None
 
     def _is_of_others(self, code: Any) -> bool:
         """Whether another tool than the debugger and this one has events of the code, or somebody keeps
@@ -262,28 +203,14 @@ class HookedCodes:
         )
 
 
-def _depth_of(one: Any, watch: DataWatch) -> int | None:
-    """How deep the object lies that the instruction writes to; 0 if it cannot be the watched one, None if
-    that is not known."""
-    name, kind = one.opname, watch.kind
-    if name == "BINARY_OP":
-        return 2
-    if kind == "slot" and (
-        name in _NOT_OF_SLOTS or (name in _DEPTHS[kind] and one.argval != watch.key)
-    ):
-        return 0
-    return _DEPTHS.get(kind, {}).get(name)
-
-
 def _calls_argument(code: Any) -> bool:
     """Whether it calls what it is given, by a name of its own."""
     count = code.co_argcount + code.co_kwonlyargcount
     arguments = code.co_varnames[:count]
     found = facts_of(code)[0]
-    for before, one in zip(found, found[1:]):  # noqa: B905, RUF007
-        names = () if one.opname != "PUSH_NULL" else before.argval
-        if before.opname == "PUSH_NULL":
-            names = one.argval
+    for one, after in zip(found, found[1:]):  # noqa: B905, RUF007
+        called, null = (one, after) if sys.version_info >= (3, 13) else (after, one)
+        names = called.argval if null.opname == "PUSH_NULL" else ()
         names = names if type(names) is tuple else (names,)
         if any(name in arguments for name in names[-1:]):
             return True

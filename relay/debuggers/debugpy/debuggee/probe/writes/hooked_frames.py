@@ -18,16 +18,17 @@ if TYPE_CHECKING:
         go_on_from_event,
         room_for,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import does_nothing_at
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
         HOOK_STACK,
         FramePlace,
         entrance_in,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import data_state
+    from relay.debuggers.debugpy.debuggee.probe.writes.hook_looks import depth_within
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import NO_LINES, WriteLines
 
@@ -49,15 +50,14 @@ class FramesToHook:
         self._made = 0
 
     def find(self, known: CodeTable) -> None:
-        """Which there are, of codes that have events: with their WriteLines."""
+        """Which there may be, of codes that have events: with their WriteLines."""
         self.codes.clear()
         self._known = known
         if not self._hooked.watches or self._made >= _MOST_HOOKED_FRAMES:
             return
-        for _, frame in frames_of_all_threads():
-            code = frame.f_code
+        for code in known:
             is_met = code in self._stay or code in self._hooked.made
-            if not is_met and known.get(code, NO_LINES).writes:
+            if not is_met and known.get(code).writes:
                 self.codes[id(code)] = self._patience.get(code, _LEAST_LINES)
 
     def come(self, frame: Any, code: Any, line: int) -> None:
@@ -71,11 +71,10 @@ class FramesToHook:
         finally:
             data_state.lock.release()
         self._patience[code] = 2 * self._patience.get(code, _LEAST_LINES)
-        if not goes_on:
-            self._stay[code] = True
-        if goes_on and any(one.f_code is code for _, one in frames_of_all_threads()):
+        if goes_on:
             self.codes[id(code)] = self._patience.get(code)
         else:
+            self._stay[code] = True
             self.codes.pop(id(code), None)
 
     def _goes_on(self, frame: Any, lines: WriteLines) -> bool:
@@ -83,7 +82,10 @@ class FramesToHook:
         is_local = any(one is code for one in hooked.locals)
         if is_local or not hooked.can_be or self._made >= _MOST_HOOKED_FRAMES:
             return False
-        looks = hooked.looks_of(function_of(frame), code, lines)
+        function = function_of(frame)
+        looks = hooked.looks_of(function, code, lines)
+        if looks and type(function) is FUNCTION and function.__code__ is code:
+            hooked.give(function, lines)  # for whoever calls it next
         place = attempt(_place_of, frame, looks) if looks else None
         made = attempt(hooked.make, code, looks, place) if place else None
         if made is None:
@@ -98,7 +100,7 @@ def _place_of(frame: Any, looks: dict[int, Any]) -> FramePlace | None:
     """Where it comes into its code with looks; None if it has no room for them."""
     code = frame.f_code
     depths = stack_depths(code)
-    if max(depths[at] for at in looks) + HOOK_STACK <= code.co_stacksize:
+    if depth_within(looks, depths) + HOOK_STACK <= code.co_stacksize:
         return FramePlace(frame.f_lasti, None)
     has_own_memory = code.co_flags & GOES_ON_LATER
     if has_own_memory or depths[frame.f_lasti] >= code.co_stacksize:

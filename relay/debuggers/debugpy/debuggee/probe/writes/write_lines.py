@@ -36,6 +36,7 @@ _CONTAINER_STORES = operations_named(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SL
 _SIGNED_OPERATION = operations_named(("BINARY_OP",))
 _FIRST_IN_PLACE = 13  # of its arguments: "+="
 _SIGNED_BEFORE = operations_named(("INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY"))
+_LOADS_BY_NAME = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _BEGINNINGS = ("RESUME", "GEN_START")  # the latter on 3.10, of generators
 NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
@@ -158,7 +159,7 @@ def _writes(one: Any, kind: str, key: Any) -> bool:
     name = one.opname
     if kind in ("local", "cell"):
         return _stores_variable(one, key)
-    if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
+    if name.startswith(_LOADS_BY_NAME):
         return is_indirect_writer(one.argval, kind)
     if kind in ("item", "list_item"):
         is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
@@ -264,6 +265,11 @@ def _ways_on(
         yield indices.get(one.argval, len(found))
     if not one.opname.startswith(NEVER_ON):
         yield at + 1
+
+
+def line_of_any(code: Any, offset: int) -> int:
+    """The line that an instruction belongs to, one that was put in as well; 0 if it has none."""
+    return next((line or 0 for start, end, line in code.co_lines() if start <= offset < end), 0)
 
 
 def is_within_line(code: Any, offset: int, target: int) -> bool:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
@@ -47,9 +46,7 @@ if TYPE_CHECKING:
         write_sites,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
-        NAMESPACES,
-        hands_on_namespace,
-        may_hand_on,
+        hands_on,
         names_bound_to_writers,
     )
 
@@ -105,9 +102,7 @@ class WriteWatch:
         """Whether from now on any dict may be what holds the state, because of what is in the code."""
         if self.any_dict or self.state.kind not in ("attribute", "global"):
             return False
-        if NAMESPACES.isdisjoint(code.co_names) or not may_hand_on(code):
-            return False
-        self.any_dict = attempt(lambda: hands_on_namespace(facts_of(code)[0]), default=True)
+        self.any_dict = hands_on(code)
         return self.any_dict
 
     def names_kept_by(self, code: Any) -> frozenset[str]:

@@ -35,9 +35,19 @@ NO_FLOW = WriterFlow(frozenset(), frozenset(), {})
 _REFLECTIVE = ("getattr", "methodcaller", "attrgetter")
 
 
-def writer_flow(code: Any, found: list[Any], is_writer: Callable[[str], bool]) -> WriterFlow:
-    """found: the code's instructions, as `dis` lists them, without caches and extended arguments."""
-    flow, reads_by_text = _FollowedWriters(found), reads_setter_by_text(code)
+def writer_flow(
+    code: Any,
+    found: list[Any],
+    is_writer: Callable[[str], bool],
+    *,
+    follows_results: bool = True,
+) -> WriterFlow:
+    """found: the code's instructions, as `dis` lists them, without caches and extended arguments.
+
+    follows_results: whether what a writer returns may be one; what calls of others return that are given one may be
+    in any case.
+    """
+    flow, reads_by_text = _FollowedWriters(found, follows_results), reads_setter_by_text(code)
     while True:
         known = len(flow.variables)
         for place, one in enumerate(found):
@@ -71,8 +81,8 @@ def names_loaded(one: Any, reads_by_text: bool) -> list[tuple[int, str]]:
 class _FollowedWriters:
     """What was found of one code so far."""
 
-    def __init__(self, found: list[Any]) -> None:
-        self.found = found
+    def __init__(self, found: list[Any], follows_results: bool) -> None:
+        self.found, self.follows_results = found, follows_results
         self.places = {one.offset: place for place, one in enumerate(found)}
         self.calls: set[int] = set()
         self.kept: set[str] = set()
@@ -122,9 +132,9 @@ class _FollowedWriters:
         operation, named = one.opname, one.argval
         if operation.startswith("CALL") and not operation.startswith("CALL_INTRINSIC"):
             self.calls.add(one.offset)
-            self.follow(
-                place + 1, 0
-            )  # what it returns may be a writer, as of `partial` or `getattr`
+            # What it returns may be a writer, as of `partial` or `getattr`.
+            if self.follows_results or depth < _first_argument(one):
+                self.follow(place + 1, 0)
             return True
         if operation.startswith("STORE_FAST"):
             names = named if type(named) is tuple else (named,)
@@ -185,6 +195,13 @@ def _argument_with_default(code: Any, depth: int | None) -> tuple[str, ...]:
     if depth is None:
         return tuple(arguments[count : count + code.co_kwonlyargcount])
     return tuple(arguments[count - 1 - depth : count - depth]) if depth < count else ()
+
+
+def _first_argument(call: Any) -> int:
+    """How deep on the stack what is called lies at least. Python 3.12 and later."""
+    if call.opname == "CALL_FUNCTION_EX":
+        return 1 + int(call.arg & 1)
+    return int(call.arg) + int(call.opname == "CALL_KW")
 
 
 def _stack_change(one: Any, jump: bool) -> int:

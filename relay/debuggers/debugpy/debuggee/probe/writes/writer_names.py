@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import variables_at_start
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 DESCRIPTOR_WRITERS = frozenset(("__set__", "__delete__"))
 """Methods of a slot, as its class has it, that are given the object first."""
@@ -124,6 +127,15 @@ def hands_on_namespace(found: list[Any]) -> bool:
 
 _CALL_OPERATIONS = ("CALL", "CALL_FUNCTION", "CALL_METHOD")
 _USES_AT_ONCE = ("LOAD_ATTR", "LOAD_METHOD", "GET_ITER", "POP_TOP")
+
+
+def hands_on(code: Any) -> bool:
+    """The same of a code of the program, as far as it is looked at."""
+    if NAMESPACES.isdisjoint(code.co_names) or not may_hand_on(code):
+        return False
+    if is_debugger_file(code.co_filename):
+        return False
+    return bool(attempt(lambda: hands_on_namespace(facts_of(code)[0]), default=True))
 
 
 def aliases_of(found: list[Any], is_writer: Callable[[str], bool]) -> frozenset[str]:
