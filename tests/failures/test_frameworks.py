@@ -347,6 +347,55 @@ async def test_a_request_that_is_answered_by_500(api: Api, program: Write, sourc
     assert found.exit_code == 0
 
 
+WERKZEUG_DEBUGGER = """
+    import flask
+    from werkzeug.debug import DebuggedApplication
+    from werkzeug.test import Client
+
+    app = flask.Flask(__name__)
+
+    @app.get("/stream")
+    def stream():
+        def parts():
+            yield "one"
+            rest = {}
+            yield rest["two"]  # @part
+        return parts()
+
+    @app.get("/view")
+    def view():
+        return missing  # @view
+
+    @app.get("/absent")
+    def absent():
+        flask.abort(404)
+
+    def plain(environ, start_response):
+        raise LookupError(environ["PATH_INFO"])  # @plain
+
+    app.debug = True
+    client = Client(DebuggedApplication(app))
+    answers = map(client.get, ("/stream", "/view", "/absent"))
+    print(*(answer.status_code for answer in answers if answer.data))
+    print(Client(DebuggedApplication(plain)).get("/whatever").status_code)
+"""
+
+
+async def test_a_request_that_is_answered_by_the_debugger_of_werkzeug(
+    api: Api, program: Write
+) -> None:
+    """As `app.run(debug=True)` has it: also where a part of the response was sent before."""
+    app = program(WERKZEUG_DEBUGGER)
+    found = await run(api, script=app.text)
+    assert [(*stop.what, stop.view["ends_name"]) for stop in found.stops] == [
+        ("request", "KeyError", app.line("part"), "GET /stream"),
+        ("request", "NameError", app.line("view"), "GET /view"),
+        ("request", "LookupError", app.line("plain"), "GET /whatever"),
+    ]
+    assert found.stops[0].locals == {"rest": "{}"}
+    assert await found.session.printed() == "200 500 404\n500\n"
+
+
 TWISTED = """
     import gc
     from twisted.internet import defer, reactor, task

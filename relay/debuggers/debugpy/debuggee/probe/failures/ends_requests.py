@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, raised_in
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
-    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
+        calling_frame,
+        error_under_way,
+        listen,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -21,6 +25,7 @@ def listen_to_requests() -> None:
         ("flask.app", lambda m: listen(m.Flask, "handle_exception", before=_at_flask)),
         ("quart.app", _listen_to_quart),
         ("werkzeug.serving", lambda m: listen(m.BaseWSGIServer, "log", before=_at_werkzeug)),
+        ("werkzeug.debug.tbtools", _listen_to_werkzeug_debugger),
         ("django.core.handlers.exception", _listen_to_django),
         ("starlette.middleware.errors", lambda m: listen(m, "Request", before=_at_starlette)),
         ("aiohttp.web_protocol", _listen_to_aiohttp),
@@ -79,6 +84,19 @@ def _at_background(app: Any, error: Any) -> None:
 def _at_werkzeug(server: Any, kind: Any, *_: Any) -> None:
     if kind == "error":
         _request_failed(error_under_way(), None)
+
+
+def _listen_to_werkzeug_debugger(module: Any) -> None:
+    listen(module.DebugTraceback, "__init__", before=_at_werkzeug_debugger)
+
+
+def _at_werkzeug_debugger(_: Any, error: Any, *__: Any, **___: Any) -> None:
+    """Its page answers what came out of the application, or nothing does once a part was sent."""
+    frame = calling_frame()
+    if frame.f_code.co_name == "debug_application":
+        environ = frame.f_locals["environ"]
+        name = attempt(lambda: name_of_request(environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        _request_failed(error, name)
 
 
 def _listen_to_django(module: Any) -> None:
