@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from relay.process.ports import free_port
@@ -9,6 +10,8 @@ from tests.cli.conftest import Shell
 from tests.e2e.test_attach import target
 from tests.e2e.test_hangs import CIRCLE
 from tests.programs import Program
+
+SECONDS = 60
 
 SENTENCE = "deadlock: thread A waits for lock y held by B, which waits for lock x._lock held by A"
 
@@ -41,6 +44,42 @@ def test_a_process_whose_debug_server_listens_is_asked_there(shell: Shell, tmp_p
         while SENTENCE not in shell("hang", "--pid", str(process.pid)):
             pass
         assert process.poll() is None
+
+
+HAS_A_CHILD = """
+    import os
+    import signal
+
+    child = os.fork()
+    if not child:
+        signal.pause()
+    print(os.getpid(), child, flush=True)
+    input()
+    os.kill(child, signal.SIGKILL)
+    done = os.waitpid(child, 0)  # @done
+"""
+
+
+def test_a_process_that_another_relay_debugs_stays_with_it(shell: Shell, tmp_path: Path) -> None:
+    """Else that one would wait for stops that never come. A fork that has no debugger has none."""
+    script = Program.write(tmp_path / "main.py", HAS_A_CHILD)
+    place = f"main.py:{script.line('done')}"
+    command = shell.command("run", "--break", place, "--no-children", "--", script.text)
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        try:
+            assert run.stdout is not None
+            pid, child = run.stdout.readline().split()
+            for words in (["hang", "--pid", pid], ["attach", pid]):
+                refused = shell.run(*words, code=1).stderr
+                assert f"relay: cannot attach: process {pid} is already being debugged\n" in refused
+            assert "in <module>: signal.pause()" in shell("hang", "--pid", child)
+            _, said = run.communicate("go on\n", timeout=SECONDS)
+        finally:
+            run.kill()
+    assert f"[stop 1] breakpoint bp_1: {place} in <module>" in said
+    assert run.returncode == 0
 
 
 def test_a_process_that_is_none_is_refused_in_words(shell: Shell) -> None:

@@ -15,7 +15,7 @@ from relay.actions import Action, Suggestion
 from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.injection import inject
-from relay.debuggers.debugpy.join_listener import JoinListener, TooLateError
+from relay.debuggers.debugpy.join_listener import JoinListener, TakenError, TooLateError
 from relay.debuggers.debugpy.processes import (
     is_adapter,
     obstacle_to_attach,
@@ -50,7 +50,7 @@ HASTEN_SECONDS = 0.05
 """How long an attach by port may look for the debuggee's socket: what is gained is 0.08."""
 
 TAKEN = "already being debugged"
-"""What debugpy's adapter says to a second client."""
+"""What debugpy's adapter says to a second client, and we do of a process."""
 
 SILENT_PROCESS = (
     "Its main thread runs no Python code now: it is busy in C code, or waits while other threads "
@@ -177,6 +177,12 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
                 await listener.admit(debuggee)
             except* TooLateError:
                 raise _too_late(pid) from None
+            except* TakenError:
+                raise AttachFailed(
+                    f"cannot attach: process {pid} is {TAKEN}",
+                    pid=pid,
+                    suggestion=Action.END_OTHER_CLIENT,
+                ) from None
             await _shake_hands(debuggee, mappings)
             nursery.cancel_scope.cancel()
 

@@ -27,7 +27,7 @@ import trio
 
 from relay.actions import Action
 from relay.debuggers.debugpy.debuggee.pydevd import load
-from relay.debuggers.debugpy.join_listener import TOO_LATE_EVENT
+from relay.debuggers.debugpy.join_listener import TAKEN_EVENT, TOO_LATE_EVENT
 from relay.debuggers.debugpy.processes import LISTEN
 from relay.environments import own_environment
 from relay.errors import AttachFailed
@@ -116,8 +116,21 @@ def can_be_debugged():
     except RuntimeError:  # as 3.12.0 and 3.12.1 do while there are others still
         return False
     return True
-def refuse():
-    text = json.dumps({{"seq": 1, "type": "event", "event": {event!r}, "body": {{"token": {token!r}}}}})
+def is_taken():
+    # By another client: debugpy would take its place, and it would wait for stops that never come.
+    pydevd = sys.modules.get("pydevd")
+    old = pydevd and pydevd.get_global_debugger()
+    link = getattr(old and not old.pydb_disposed and old.writer, "sock", None)
+    if link is None:
+        return False
+    try:
+        return link.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+def refuse(event):
+    text = json.dumps({{"seq": 1, "type": "event", "event": event, "body": {{"token": {token!r}}}}})
     try:
         with socket.create_connection({address!r}, 5) as relay:
             relay.sendall(f"Content-Length: {{len(text)}}\\r\\n\\r\\n{{text}}".encode())
@@ -131,7 +144,12 @@ def begin():
     except OSError:
         return True
 if begin():
-    attach() if can_be_debugged() else refuse()
+    if is_taken():
+        refuse({taken!r})
+    elif can_be_debugged():
+        attach()
+    else:
+        refuse({too_late!r})
 """
 
 
@@ -161,7 +179,8 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         setup=setup,
         address=(host, port),
         token=token,
-        event=TOO_LATE_EVENT,
+        taken=TAKEN_EVENT,
+        too_late=TOO_LATE_EVENT,
         tidying=TIDYING_SECONDS,
         oldest=list(load.SUPPORTED[0]),
     )

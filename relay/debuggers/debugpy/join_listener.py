@@ -42,8 +42,19 @@ TOO_LATE_EVENT = "relayTooLate"
 """What a process says in which a debugger could not live: its main thread is over."""
 
 
+TAKEN_EVENT = "relayTaken"
+"""What a process says that has a debugger already, of another client."""
+
+
 class TooLateError(Exception):
     """A process that has the token says that it cannot have a debugger: its interpreter ends."""
+
+
+class TakenError(Exception):
+    """A process that has the token says that another client debugs it."""
+
+
+_REFUSALS = {TOO_LATE_EVENT: TooLateError, TAKEN_EVENT: TakenError}
 
 
 class JoinListener:
@@ -77,7 +88,7 @@ class JoinListener:
     async def admit(self, debuggee: Debuggee) -> None:
         """Connect `debuggee` to the peer that knows the token; waits for it without limit.
 
-        Raises TooLateError, in a group.
+        Raises TooLateError or TakenError, in a group.
         """
         async with trio.open_nursery() as nursery:
             while True:
@@ -109,8 +120,8 @@ class JoinListener:
             debuggee.use_link(link)
             events.release(EventHandler(debuggee))
             admission.cancel()
-        elif events.says_too_late(self.token):
-            raise TooLateError
+        elif (refusal := events.refusal(self.token)) is not None:
+            raise refusal
         else:
             log.warning("a stranger connected to the debuggee's port and was hung up on")
 
@@ -137,10 +148,17 @@ class _HeldEvents:
         elif len(self._held) < MOST_HELD_EVENTS:
             self._held.append(event)
 
-    def says_too_late(self, token: str) -> bool:
-        """Whether the peer knows the token, and has said so."""
-        said = [one.body.get("token") for one in self._held if one.event == TOO_LATE_EVENT]
-        return any(isinstance(one, str) and secrets.compare_digest(one, token) for one in said)
+    def refusal(self, token: str) -> type[Exception] | None:
+        """What the peer says of itself that keeps it from being debugged, if it knows the token."""
+        for one in self._held:
+            known, refusal = one.body.get("token"), _REFUSALS.get(one.event)
+            if (
+                refusal is not None
+                and isinstance(known, str)
+                and secrets.compare_digest(known, token)
+            ):
+                return refusal
+        return None
 
     def release(self, handler: EventHandler) -> None:
         """Hand on what is held, and all that follows."""
