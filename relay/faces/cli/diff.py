@@ -135,6 +135,7 @@ async def _with_signals(
     """
     import trio
 
+    from relay.faces.cli.signals import DistinctSignals
     from relay.operations.compare.recorded_run import Progress
 
     progress, code, parting = Progress(), NOT_COMPARED, ""
@@ -149,7 +150,7 @@ async def _with_signals(
 
             async def obey() -> None:
                 nonlocal code
-                async for number in signals:
+                async for number in DistinctSignals(signals):
                     if code > 128:
                         nursery.cancel_scope.cancel()
                     code = 128 + number

@@ -21,6 +21,7 @@ from relay.faces.cli.run.end import FAILED
 from relay.faces.cli.run.one_run import OneRun
 from relay.faces.cli.run.options import RunOptions
 from relay.faces.cli.run.writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
+from relay.faces.cli.signals import DistinctSignals
 from relay.hub import open_relay
 
 BAD_OPTIONS = 2
@@ -82,7 +83,7 @@ async def _obey(
     signals: AsyncIterator[int], run: OneRun, outcome: _Outcome, scope: trio.CancelScope
 ) -> None:
     """The first signal ends the program, and what is known is written; a second one ends us."""
-    async for number in signals:
+    async for number in DistinctSignals(signals):
         outcome.settle(128 + number)
         if run.interrupted is not None:
             run.is_left = True
