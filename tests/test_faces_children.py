@@ -205,7 +205,7 @@ def test_of_a_hang_the_processes_that_were_not_looked_at_are_said(
     )
     code, _, err = finish(start("--timeout", "3", "--", "hangs.py"))
     assert code == 124
-    assert err.endswith("; what they wait for is not known: --children shows it\n")
+    assert err.endswith("; --children shows what each thread there waits for\n")
     code, _, err = finish(start("--timeout", "3", "--children", "--", "hangs.py"))
     assert code == 124
     assert "in nap: time.sleep(600)" in err

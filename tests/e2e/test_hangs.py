@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -370,6 +373,42 @@ async def test_a_program_and_a_child_that_wait_at_each_others_pipes_are_a_circle
     assert [found["text"] for found in told["deadlocks"]] == [
         f"thread MainThread waits for {wait['on']}, {wait['note']}"
     ]
+
+
+async def test_a_child_that_runs_the_same_command_is_no_fork(api: Api, program: Write) -> None:
+    """As reloaders have it."""
+    waiting = program("""
+        import os
+        import subprocess
+        import sys
+        import time
+
+        if "AGAIN" in os.environ:
+            time.sleep(600)
+        again = subprocess.Popen(sys.orig_argv, env={**os.environ, "AGAIN": "1"})
+        fork = os.fork()
+        if not fork:
+            time.sleep(600)
+        print("up", flush=True)
+        print(again.pid, fork, flush=True)
+        again.wait()
+    """)
+    with target(waiting.text) as process:
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        report = await hang(session, lambda report: "the end of" in str(waits(report)))
+        assert process.stdout is not None
+        again, fork = map(int, process.stdout.readline().split())
+        try:
+            command = f"{sys.executable} {waiting.text}"
+            assert report["children"] == [
+                f"process {again} ({command[:120]})",
+                f"process {fork} (a fork of this one)",
+            ]
+        finally:
+            os.kill(again, signal.SIGKILL)
+            os.kill(fork, signal.SIGKILL)
+            await session.delete()
 
 
 async def test_a_program_that_waits_at_a_pipe_of_a_child_which_works_is_none(

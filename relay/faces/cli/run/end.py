@@ -124,7 +124,7 @@ class RunEnd:
             return f"{python}; {option} is of the first process only, --break stops in the others"
         ended_by_us = self.late is not None or self.interrupted is not None
         if python is not None and ended_by_us and failures is None:
-            return f"{python}; what they wait for is not known: --children shows it"
+            return f"{python}; --children shows what each thread there waits for"
         python = python if failures is not None else None
         is_unexplained = failures is not None and self.exit_code and not (self.stops or ended_by_us)
         unseen = unwatched(self.session) if is_missed or is_unexplained else python
