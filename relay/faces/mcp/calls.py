@@ -209,11 +209,10 @@ async def go_on(hub: Hub, asked: arguments.Continue) -> str:
     """Continue, step, run to a line, pause, or only wait; then where the program stands."""
     async with using(hub, asked.session) as session:
         notes = await _GO[asked.action](session, asked)
-        if asked.action == "pause" and session.stop is None and notes:
-            plan = session.journey.plan
-            has_children = plan is not None and plan.debug_subprocesses and asked.thread is None
-            head = CHILDREN_NOT_STOPPED if has_children else NOT_STOPPED
-            return clip("\n".join([head, *notes]), asked.max_chars)
+        if asked.action == "pause" and notes:
+            if session.stop is None:
+                return clip("\n".join(notes), asked.max_chars)
+            notes = []  # it has stopped since
         return await stop_text(session, asked.max_chars, notes)
 
 
@@ -247,7 +246,11 @@ async def _pause(session: Session, asked: arguments.Continue) -> list[str]:
     room = asked.max_chars * blocked.TEXT_SHARE
     body = PauseRequest(wait=wait, thread_id=asked.thread, max_chars=min(room, 1_000_000))
     found = await stepping.pause_execution(session, body=body)
-    return [found.report or found.message] if found.message else []
+    if not found.message:
+        return []
+    has_others = found.running and asked.thread is None
+    head = CHILDREN_NOT_STOPPED if has_others else NOT_STOPPED
+    return [head, found.report or found.message]
 
 
 async def _wait(session: Session, asked: arguments.Continue) -> list[str]:
