@@ -84,6 +84,7 @@ class ReportException(Resource):
     )
     ended: str | None = Field(None, description="What it has ended, in words")
     chain: list[ReportCause] = Field([], description="Causes and contexts, nearest first")
+    notes: str = Field("", description="What was added to its message, as by `add_note`")
 
 
 class ReportChange(Resource):

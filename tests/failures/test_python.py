@@ -724,3 +724,21 @@ async def test_a_lost_local_is_not_the_global_of_its_name(api: Api, program: Wri
     assert "its locals of then are lost" in told["error"]
     assert (await session.evaluate("len(kept)", frame_id=1))["result"] == "1"
     assert (await session.evaluate("number"))["result"] == "1"
+
+
+async def test_the_notes_of_an_exception_are_in_its_report(api: Api, program: Write) -> None:
+    fails = program("""
+        def load(row):
+            try:
+                return int(row)  # @load
+            except ValueError as error:
+                error.add_note(f"row {row}")
+                error.add_note("token=hunter2hunter2")
+                error.__notes__.append(3)
+                raise
+
+        load("x")
+    """)
+    (stop,) = (await run(api, script=fails.text)).stops
+    assert stop.line == fails.line("load")
+    assert "\nnote: row x\\ntoken=***\n" in stop.report

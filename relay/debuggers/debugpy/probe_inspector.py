@@ -211,6 +211,7 @@ class ProbeInspector(Inspector):
             traceback=found["traceback"],
             expected=bool(found.get("expected")),
             chain=found["chain"],
+            notes=found["notes"],
         )
 
     async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:

@@ -110,6 +110,8 @@ def _head(report: Report, most: int) -> list[str]:
             head.append(f"by {place_of(raised.template)}")
         if raised.ended is not None:
             head.append(one_line(raised.ended))
+        if raised.notes:
+            head.append(f"note: {cut(one_line(raised.notes), most // 2)}")
         head += _chain(raised)
     if report.remark is not None:
         head.append(report.remark)

@@ -324,6 +324,7 @@ def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportExcep
         template=None if template is None else _frame(session, template, False),
         ended=None if stop.failure is None else _ended(stop.failure),
         chain=[_cause(session, link) for link in stop.exception.chain],
+        notes=stop.exception.notes,
     )
 
 

@@ -58,6 +58,8 @@ class RaisedException:
     """Whether a `with` statement, such as `pytest.raises`, waits for it."""
     chain: Sequence[Mapping[str, Any]] = ()
     """Its causes and contexts, nearest first, each with its own place."""
+    notes: str = ""
+    """What was added to its message, as by `add_note`."""
 
 
 @dataclass(slots=True)

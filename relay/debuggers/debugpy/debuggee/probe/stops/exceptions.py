@@ -70,6 +70,7 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     innermost = _innermost(tb)
     answer = _exception_head(value, room)
     answer["traceback"] = _traceback_text(value, tb)
+    answer["notes"] = attempt(_notes, value, default="")[:room]
     answer["identity"] = id(value)
     answer["expected"] = attempt(is_expected, value, tb, default=False)
     answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
@@ -78,7 +79,7 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     )
     answer["chain"] = _exception_chain(value, room) + _earlier(value, room)
     values = secrets_on_stack(tb)
-    clean_answer(answer, values, "message", "traceback")
+    clean_answer(answer, values, "message", "traceback", "notes")
     for link in answer["chain"]:
         clean_answer(link, values, "message")
     child = Member(name_of(type(value)), value, None)
@@ -114,6 +115,12 @@ def _exception_head(value: Any, room: int) -> dict[str, Any]:
     whole = f"{module}.{qualname_of(cls)}" if type(module) is str else full_name(cls)
     head = {"type": name_of(cls), "full_type": whole, "message": message[:room]}
     return dict(head, truncated=True) if len(message) > room else head
+
+
+def _notes(value: Any) -> str:
+    """What `add_note` has put beside its message, each on a line of its own."""
+    notes = object.__getattribute__(value, "__dict__").get("__notes__")
+    return "\n".join(note for note in notes or () if type(note) is str)
 
 
 def _exception_chain(value: Any, room: int) -> list[dict[str, Any]]:
