@@ -27,6 +27,7 @@ import marshal
 import os
 import select
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ PR_SET_CHILD_SUBREAPER = 36
 IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGALRM", "SIGUSR1", "SIGUSR2")
 LONGEST_PAUSE = 1.0
 LONGEST_COMMAND_LINE = 65_536
+TIDYING_SECONDS = 1.0
+"""How long a tracker of resources may take, once its users are dead."""
+TRACKERS = (b"resource_tracker import main", b"semaphore_tracker import main")
+"""What multiprocessing, and loky after it, start beside a program: it ends with the last of its users,
+and unlinks the semaphores and shared memory that they have left, which would stay in memory."""
 DEFAULT_PATH = b"/bin:/usr/bin"
 
 
@@ -490,20 +496,22 @@ class Watch:
         and grandchildren become our children only when their parents have died.
         """
         pause = 0.002
+        tidied = time.monotonic() + TIDYING_SECONDS
         death = select.poll()
         death.register(self.death, select.POLLIN)
         while self.reap():
-            self.kill_everything()
+            self.kill_everything(spares_trackers=time.monotonic() < tidied)
             death.poll(pause * 1000)
             self._drain(self.death)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def kill_everything(self) -> None:
+    def kill_everything(self, spares_trackers: bool) -> None:
         """Kill what lives below now. What is born meanwhile is for the next round."""
         if not sys.platform.startswith("linux") and self.program:
             kill(-self.program)
         for pid, _ in descendants(os.getpid()):
-            kill(pid)
+            if not (spares_trackers and is_tracker(pid)):
+                kill(pid)
 
     def sweep(self) -> None:
         """Takes away what a relay that was killed could not: files, with their directories."""
@@ -556,6 +564,15 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except OSError:
         pass
+
+
+def is_tracker(pid: int) -> bool:
+    """Whether it tidies up by itself behind those who are killed. Found on Linux only."""
+    try:
+        text = read_file(f"/proc/{pid}/cmdline", LONGEST_COMMAND_LINE)
+    except OSError:
+        return False
+    return any(words in text for words in TRACKERS)
 
 
 def exit_code(status: int) -> int:
