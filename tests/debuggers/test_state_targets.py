@@ -32,9 +32,14 @@ class Slotted:
         self.size = 4
         self._hidden = 0
 
+    @property
+    def shown(self) -> int:
+        return self._hidden
+
 
 class Served:
     limit = 10
+    nothing = None
 
     def __init__(self) -> None:
         self.kept = 1
@@ -150,8 +155,15 @@ class Computed:
         return 1
 
 
+class Once:
+    def __get__(self, owner: Any, cls: Any) -> int:
+        asked.append("once")
+        return owner.__dict__.setdefault("once", 1)  # type: ignore[no-any-return]
+
+
 class Holder:
     given = Computed()
+    once = Once()
 
 
 class Column(Computed):
@@ -329,8 +341,10 @@ def test_the_owner_is_kept_and_not_the_name() -> None:
         ("line.parts['a']", "no index"),
         ("counts[[]]", "no key of a dict"),
         ("served.computed", "computed by a property: watch the attribute that it reads, kept"),
+        ("slotted.shown", "computed by a property: watch the attribute that it reads, _hidden"),
         ("served.anything", "Served.__getattr__ computes it"),
-        ("served.limit", "watch Served.limit"),
+        ("served.limit", "watch Served.limit, or served.__dict__['limit'] for one of its own"),
+        ("served.nothing", "nothing is not in this Served but in its class: watch Served.nothing"),
         ("line.prise", "no attribute prise; there is price"),
         ("slotted.sizes", "keeps no attribute sizes"),
         ("queue.maxlen", "kept by C code"),
@@ -347,6 +361,14 @@ def test_what_cannot_be_watched_is_refused_with_the_reason(expression: str, reas
     error = refused.value.answer["error"]
     assert error["kind"] == "unwatchable"
     assert reason in error["message"]
+
+
+@pytest.mark.parametrize("name", ["limit", "nothing"])
+def test_an_attribute_that_only_the_class_has_is_noted_whatever_its_value(name: str) -> None:
+    served = Served()
+    target = probe.resolve_target(f"served.__dict__[{name!r}]", sys._getframe())
+    assert target.owner is served
+    assert f"writes to Served.{name} are not seen" in probe.note_of_class(target)
 
 
 def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
@@ -375,6 +397,10 @@ def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
         ("module.late", "module.late is not stored: module.__getattr__ computes it"),
         ("loaded.version", "computed by a property"),
         ("holder.given", "Holder.given is computed by a Computed"),
+        (
+            "holder.once",
+            "by a Once; watch what it reads, or what it keeps: holder.__dict__['once']",
+        ),
         ("row.rate", "a Column: watch the attribute that it reads, row.__data__['rate']"),
         ("behind.price", "watch what it reads: behind._get_current_object().price"),
         ("ledger['a']", "Ledger.__getitem__ computes ledger['a']"),

@@ -83,10 +83,17 @@ def _will_store(mro: tuple[type, ...], name: str) -> bool:
     return any(name in code.co_names and name in attributes_stored_by(code) for code in codes)
 
 
-def refuse_looked_up(found: Any, name: str) -> None:
-    """Refuse what a descriptor in the class computes by Python code."""
-    if isinstance(lookup(mro_of(type(found)), "__get__"), types.FunctionType):
-        raise _computed(f"{name} is computed by a {name_of(type(found))}", "")
+def refuse_looked_up(part: OwnerPart, found: Any, name: str) -> None:
+    """Refuse what a descriptor in the class computes by Python code, as Django's cached properties.
+
+    One that names `__dict__` keeps what it has computed there, from where it is read next time.
+    """
+    get = lookup(mro_of(type(found)), "__get__")
+    if isinstance(get, types.FunctionType):
+        who = f"{plan_of(part.value).name}.{name} is computed by a {name_of(type(found))}"
+        keeps = "__dict__" in get.__code__.co_names
+        kept = f", or what it keeps: {part.source}.__dict__[{name!r}]" if keeps else ""
+        raise unwatchable(f"{who}; watch what it reads{kept}")
 
 
 def refuse_unwatchable_dict(

@@ -236,19 +236,20 @@ def _attribute_target(
         return StateTarget("item", own, name, None, text)
     _refuse_computed(found, f"{plan.name}.{name}", own, part)
     if type(own) is not dict:
-        refuse_unwatchable_dict(part, name, text, own, found is not None)
+        refuse_unwatchable_dict(part, name, text, own, kept_by is not None)
     refuse_borrowed_dict(part, name, text, own)
     refuse_local_to_thread(part, name)
     if name in own:
         return StateTarget("attribute", owner, name, None, text)
-    if found is None:
+    if kept_by is None:
         refuse_own_getattr(part, name, text)
         if not _may_be_set(name, plan, frame):
             raise unwatchable(f"This {plan.name} has no attribute {name}{similar_name(name, own)}")
     elif not (may_come and _may_be_set_over(found, name, plan, frame)):
-        refuse_looked_up(found, f"{plan.name}.{name}")
+        refuse_looked_up(part, found, name)
         raise unwatchable(
-            f"{name} is not in this {plan.name} but in its class: watch {name_of(kept_by)}.{name}"
+            f"{name} is not in this {plan.name} but in its class: watch {name_of(kept_by)}.{name},"
+            f" or {part.source}.__dict__[{name!r}] for one of its own"
         )
     return StateTarget("attribute", owner, name, None, text)
 
@@ -291,7 +292,7 @@ def note_of_class(target: StateTarget) -> str:
     if target.kind != "attribute" or plan.family == "class" or target.key in dict_of_target(target):
         return ""
     found, kept_by = _in_class(plan, target.key)
-    if found is None or functools.cached_property in mro_of(type(found)):
+    if kept_by is None or functools.cached_property in mro_of(type(found)):
         return ""
     name = f"{name_of(kept_by)}.{target.key}"
     return (
@@ -300,8 +301,11 @@ def note_of_class(target: StateTarget) -> str:
 
 
 def _is_computed_until_stored(target: StateTarget, plan: Plan) -> bool:
-    computes = plan.family not in ("class", "module") and lookup(plan.mro, "__getattr__")
-    return bool(computes) and read_target(target) is ABSENT
+    if plan.family in ("class", "module") or lookup(plan.mro, "__getattr__") is None:
+        return False
+    if target.kind == "attribute" and _in_class(plan, target.key)[1] is not None:
+        return False  # what the class has is read
+    return read_target(target) is ABSENT
 
 
 def note_within(target: StateTarget) -> str:
@@ -354,7 +358,7 @@ def _refuse_computed(found: Any, name: str, own: Any = None, part: OwnerPart | N
             f"{name} is a field of a named tuple, and never changes: name the variable that holds"
             " the tuple, which may be bound to another"
         )
-    read = ", ".join(_read_by(found, own))
+    read = ", ".join(_read_by(found, own, plan_of(part.value).mro if part is not None else ()))
     if not read and part is not None:
         read = place_read(part, name.rpartition(".")[2])
     raise unwatchable(
@@ -363,10 +367,15 @@ def _refuse_computed(found: Any, name: str, own: Any = None, part: OwnerPart | N
     )
 
 
-def _read_by(found: Any, own: Any) -> list[str]:
-    """Attributes of the object that the code of a property names."""
+def _read_by(found: Any, own: Any, mro: tuple[type, ...]) -> list[str]:
+    """Attributes of the object, in its dict or slots, that the code of a property names."""
     code = getattr(found.fget, "__code__", None) if type(found) is property else None
-    return [name for name in getattr(code, "co_names", ()) if type(own) is dict and name in own]
+    stored = own if type(own) is dict else {}
+    return [
+        name
+        for name in getattr(code, "co_names", ())
+        if name in stored or type(lookup(mro, name)) is types.MemberDescriptorType
+    ]
 
 
 def _may_be_set(name: str, plan: Plan, frame: Any) -> bool:
