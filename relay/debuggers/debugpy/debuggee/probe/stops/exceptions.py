@@ -120,7 +120,9 @@ def _exception_head(value: Any, room: int) -> dict[str, Any]:
 def _notes(value: Any) -> str:
     """What `add_note` has put beside its message, each on a line of its own."""
     notes = object.__getattribute__(value, "__dict__").get("__notes__")
-    return "\n".join(note for note in notes or () if type(note) is str)
+    if type(notes) not in (list, tuple):
+        return ""
+    return "\n".join(note for note in notes if type(note) is str)
 
 
 def _exception_chain(value: Any, room: int) -> list[dict[str, Any]]:
