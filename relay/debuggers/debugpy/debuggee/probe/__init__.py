@@ -140,6 +140,7 @@ PARTS = (
     "writes/data_watches",
     "writes/data_changes",
     "writes/quiet_events",
+    "writes/hook_loops",
     "writes/hook_looks",
     "writes/hooked_codes",
     "writes/hooked_frames",

@@ -68,11 +68,13 @@ class SiteLooks(NamedTuple):
     """What is put around one instruction."""
 
     owners: list[OwnerLook]
-    """Ahead of it. One that finds its object reports that, if there are no `items`."""
+    """Ahead of it. One that finds its object reports that as DUE, if there are no `items`."""
     items: list[ItemLook]
-    """Ahead of it and behind it; where there are `owners`, only if one of them has found its object."""
-    begins_handler: bool = False
-    """Whether an exception that a write may have raised leads to it: then behind it only."""
+    """Behind it; where there are `owners`, only if one of them has found its object."""
+    is_looked_ahead: bool = True
+    """Whether there are `items` ahead of it, too."""
+    kind: str = OVER
+    """What the `items` behind it report."""
 
 
 def hook_jumps_in(code: Any) -> Mapping[int, str]:
@@ -175,10 +177,10 @@ class _PutIn:
 
     def ahead(self, instructions: list[Instruction], at: int, site: SiteLooks) -> None:
         one = instructions[at]
-        if site.begins_handler:
-            return
         if site.owners:
             one.inserted += self._guarded(site, one) if site.items else self._of_owners(site, one)
+            return
+        if not site.is_looked_ahead:
             return
         before = instructions[at - 1]
         if before.name == "KW_NAMES":  # it is one with the call
@@ -191,7 +193,7 @@ class _PutIn:
         """Once all is put in that stands ahead of something."""
         if site.items:
             one, after = instructions[at], first_inserted(instructions[at + 1])
-            looks = self._of_items(site.items, after, OVER, one.place)
+            looks = self._of_items(site.items, after, site.kind, one.place)
             if site.owners:
                 one.inserted += looks
             else:
@@ -221,7 +223,8 @@ class _PutIn:
     def _guarded(self, site: SiteLooks, one: Instruction) -> list[Instruction]:
         """The same instruction once more, with what stands ahead of it."""
         again = Instruction(one.name, one.arg, one.place)
-        found = [*self._of_items(site.items, again, DUE, one.place), again]
+        items = site.items if site.is_looked_ahead else []
+        found = [*self._of_items(items, again, DUE, one.place), again]
         made: list[Instruction] = []
         for look in site.owners[:-1]:
             made += self._of_owner(look, one, "POP_JUMP_IF_TRUE", found[0])

@@ -7,6 +7,7 @@ data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 an
 quiet_events      those events as long as nothing has changed
 hooked_codes      which codes need none: they look at what they write, on 3.12 and 3.13
 hook_looks        which looks their instructions need
+hook_loops        where one look serves a whole loop
 hooked_frames     frames that were running when those were made: they go on in one
 data_settrace     the same by the trace function, before
 data_traces       the trace function of one frame, for that

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Strong,
         read_in_space,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.hook_loops import with_few_looks
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         is_indirect_writer,
         lines_in_order,
@@ -132,7 +133,7 @@ class HookLooks:
                 return None
         if not known <= seen:
             return None
-        return _around(found, stores, calls)
+        return with_few_looks(code, _around(found, stores, calls))
 
     def _look_at_store(
         self,
@@ -192,7 +193,7 @@ class HookLooks:
 
 def depth_within(looks: Mapping[int, SiteLooks], depths: Mapping[int, int]) -> int:
     """How many values are on the stack at most where looks are. depths: ahead of each instruction."""
-    return max(depths[at] + int(site.begins_handler) for at, site in looks.items())
+    return max(depths[at] + int(not site.is_looked_ahead) for at, site in looks.items())
 
 
 def _can_be_looked_for(watch: DataWatch) -> bool:
@@ -249,5 +250,5 @@ def _around(
     left = list({id(item): item for item in partly}.values())
     if left:
         handlers = [one.offset for one in found if one.opcode == BEGINS_HANDLER]
-        looks.update((offset, SiteLooks([], left, begins_handler=True)) for offset in handlers)
+        looks.update((offset, SiteLooks([], left, is_looked_ahead=False)) for offset in handlers)
     return looks
