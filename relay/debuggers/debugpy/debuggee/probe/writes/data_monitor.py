@@ -192,6 +192,8 @@ class DataMonitor:
     def _leave_busy(self, frame: Any) -> None:
         if self.busy and not is_under_way(frame):
             busy, self.busy = self.busy, []
+            if not self._is_pending_in(frame.f_code):
+                self._disarm(frame)
             attempt(leave_busy_dicts, busy)
 
     def _enter(self, code: Any, lines: WriteLines) -> None:
@@ -503,10 +505,18 @@ class DataMonitor:
         """Nothing is under way in a code that wrote once: in the end few of its lines are events."""
         code = frame.f_code
         self.armed[code] = count = self.armed.get(code, 0) + 1
-        if count > _MOST_IDLE and not any(f.f_code is code for f in list(data_state.pending)):
-            self.armed.pop(code)
-            self._leave(code)
-            self._meet(frame)
+        if count > _MOST_IDLE and not self._is_pending_in(code):
+            self._disarm(frame)
+
+    def _is_pending_in(self, code: Any) -> bool:
+        return any(frame.f_code is code for frame in list(data_state.pending))
+
+    def _disarm(self, frame: Any) -> None:
+        """Only those of its code's lines that may write are events from now on."""
+        code = frame.f_code
+        self.armed.pop(code)
+        self._leave(code)
+        self._meet(frame)
 
     def _return(self, frame: Any, code: Any, offset: int, value: Any) -> Any:
         self._leaves(frame, "return")
