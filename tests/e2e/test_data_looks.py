@@ -381,3 +381,53 @@ async def test_a_dict_that_others_have_is_watched_itself(
     line = handed.line("behind")
     assert seen[0] == ("fills", line, ["0", "1"], None)
     assert seen[-1] == ("fills", line, ["1", "2"], None)
+
+
+BOTH = """
+    class Plain:
+        def __init__(self):
+            self.x = self.y = 0
+
+    class Slot:
+        __slots__ = ("x",)
+
+    one, other, slot, another = Plain(), Plain(), Slot(), Slot()
+    slot.x = another.x = 0
+
+    def put(item, value):
+        item.x = value  # @writes
+        return value  # @behind
+
+    def beside(turns):
+        for number in range(turns):
+            one.y = number
+            put(other, number)
+            put(another, number)
+
+    print("start")  # @start
+    for value in (1, 2, 3):
+        beside(4_000)
+        put(one, value)
+        put(slot, value)  # @break
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_one_statement_may_write_what_is_looked_at_in_two_ways(
+    api: Api, program: Write, version: str
+) -> None:
+    """An attribute of the one object by its value, a slot of the other by its object."""
+    both = program(BOTH)
+    session = await at_start(api, both, version)
+    ids = [
+        (await session.post("/data-breakpoints", expression=text))["id"]
+        for text in ("one.x", "slot.x")
+    ]
+    for value in (1, 2, 3):
+        for id_ in ids:
+            stop = await session.resume(wait=60)
+            change = stop["change"]
+            assert (change["id"], change["new"]) == (id_, str(value))
+            assert change["location"]["line"] == both.line("writes")
+            assert stop["current_location"]["line"] == both.line("behind")
+    assert (await session.resume(wait=60))["status"] == "terminated"

@@ -1,8 +1,8 @@
 """Which looks the instructions of a code need, for data breakpoints on Python 3.12 and 3.13.
 
-A store is looked at by the object that it writes to, and a call of what may write, or of what is given that, by the
-value behind it. Where neither will do, the code is to stay as it is: its lines are events. So whatever is
-overlooked here is only slower.
+A store is looked at by the object that it writes to; one to an attribute or global of the watched name, and a call of
+what may write, or of what is given that, by the value around it. Where neither will do, the code is to stay as it is:
+its lines are events. So whatever is overlooked here is only slower.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class HookLooks:
         """
         found = facts_of(code)[0]
         stores: dict[int, list[tuple[OwnerLook, ItemLook | None]]] = {}
-        calls: dict[int, list[ItemLook]] = {}
+        by_value: dict[int, list[ItemLook]] = {}
         seen: set[int] = set()
         for watch in self.watches:
             names = frozenset(name for kind, name in bound if kind == watch.kind)
@@ -127,13 +127,13 @@ class HookLooks:
                 continue  # of a frame that runs the code as it is
             loads = [site for site in lines.sites if found[site].opname.startswith("LOAD_")]
             for site in lines.sites.difference(loads):
-                if not self._look_at_store(code, found[site], watch, stores, calls):
+                if not self._look_at_store(code, found[site], watch, stores, by_value):
                     return None
-            if loads and not self._look_at_calls(code, loads, watch, names, calls):
+            if loads and not self._look_at_calls(code, loads, watch, names, by_value):
                 return None
-        if not known <= seen:
+        if not known <= seen or not stores.keys().isdisjoint(by_value):
             return None
-        return with_few_looks(code, _around(found, stores, calls))
+        return with_few_looks(code, _around(found, stores, by_value))
 
     def _look_at_store(
         self,
@@ -164,7 +164,7 @@ class HookLooks:
         loads: list[int],
         watch: DataWatch,
         bound: frozenset[str],
-        calls: dict[int, list[ItemLook]],
+        by_value: dict[int, list[ItemLook]],
     ) -> bool:
         """loads: where the code takes what may write; bound: the names that are bound to such."""
         look = self._items.get(id(watch))
@@ -187,7 +187,7 @@ class HookLooks:
             if one.opname in CALL_OPERATIONS and (line in near or one.offset in flow.calls):
                 if _is_led_to(code, one):
                     return False
-                calls.setdefault(one.offset, []).append(look)
+                by_value.setdefault(one.offset, []).append(look)
         return True
 
 
@@ -234,10 +234,10 @@ def _depth_of(one: Any, watch: DataWatch) -> int:
 def _around(
     found: list[Any],
     stores: dict[int, list[tuple[OwnerLook, ItemLook | None]]],
-    calls: dict[int, list[ItemLook]],
+    by_value: dict[int, list[ItemLook]],
 ) -> dict[int, SiteLooks]:
-    looks = {offset: SiteLooks([], items) for offset, items in calls.items()}
-    partly = [item for items in calls.values() for item in items]
+    looks = {offset: SiteLooks([], items) for offset, items in by_value.items()}
+    partly = [item for items in by_value.values() for item in items]
     in_place = {one.offset for one in found if one.opname == "BINARY_OP"}
     for offset, pairs in stores.items():
         items = [item for _, item in pairs if item is not None]
