@@ -47,7 +47,7 @@ IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGALRM", "SIGU
 LONGEST_PAUSE = 1.0
 LONGEST_COMMAND_LINE = 65_536
 TIDYING_SECONDS = 1.0
-"""How long a tracker of resources may take, once its users are dead."""
+"""How long a tracker of resources may take, once all others are dead."""
 TRACKERS = (b"resource_tracker import main", b"semaphore_tracker import main")
 """What multiprocessing, and loky after it, start beside a program: it ends with the last of its users,
 and unlinks the semaphores and shared memory that they have left, which would stay in memory."""
@@ -495,23 +495,24 @@ class Watch:
         Rounds are needed since a process may fork between being seen and being killed,
         and grandchildren become our children only when their parents have died.
         """
-        pause = 0.002
-        tidied = time.monotonic() + TIDYING_SECONDS
+        pause, tidied = 0.002, time.monotonic() + TIDYING_SECONDS
         death = select.poll()
         death.register(self.death, select.POLLIN)
         while self.reap():
-            self.kill_everything(spares_trackers=time.monotonic() < tidied)
+            users, trackers = everything_below()
+            if users:
+                tidied = time.monotonic() + TIDYING_SECONDS
+            self.kill_everything(users if time.monotonic() < tidied else [*users, *trackers])
             death.poll(pause * 1000)
             self._drain(self.death)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def kill_everything(self, spares_trackers: bool) -> None:
+    def kill_everything(self, pids: list[int]) -> None:
         """Kill what lives below now. What is born meanwhile is for the next round."""
         if not sys.platform.startswith("linux") and self.program:
             kill(-self.program)
-        for pid, _ in descendants(os.getpid()):
-            if not (spares_trackers and is_tracker(pid)):
-                kill(pid)
+        for pid in pids:
+            kill(pid)
 
     def sweep(self) -> None:
         """Takes away what a relay that was killed could not: files, with their directories."""
@@ -564,6 +565,14 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except OSError:
         pass
+
+
+def everything_below() -> tuple[list[int], list[int]]:
+    """The processes below this one, and apart from them the trackers among them."""
+    found: tuple[list[int], list[int]] = ([], [])
+    for pid, _ in descendants(os.getpid()):
+        found[is_tracker(pid)].append(pid)
+    return found
 
 
 def is_tracker(pid: int) -> bool:
