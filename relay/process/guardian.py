@@ -27,7 +27,6 @@ import marshal
 import os
 import select
 import sys
-import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +45,6 @@ PR_SET_CHILD_SUBREAPER = 36
 IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGALRM", "SIGUSR1", "SIGUSR2")
 LONGEST_PAUSE = 1.0
 LONGEST_COMMAND_LINE = 65_536
-TIDYING_SECONDS = 1.0
-"""How long a tracker of resources may take, once all others are dead."""
-TRACKERS = (b"resource_tracker import main", b"semaphore_tracker import main")
-"""What multiprocessing, and loky after it, start beside a program: it ends with the last of its users,
-and unlinks the semaphores and shared memory that they have left, which would stay in memory."""
 DEFAULT_PATH = b"/bin:/usr/bin"
 
 
@@ -495,23 +489,20 @@ class Watch:
         Rounds are needed since a process may fork between being seen and being killed,
         and grandchildren become our children only when their parents have died.
         """
-        pause, tidied = 0.002, time.monotonic() + TIDYING_SECONDS
+        pause = 0.002
         death = select.poll()
         death.register(self.death, select.POLLIN)
         while self.reap():
-            users, trackers = everything_below()
-            if users:
-                tidied = time.monotonic() + TIDYING_SECONDS
-            self.kill_everything(users if time.monotonic() < tidied else [*users, *trackers])
+            self.kill_everything()
             death.poll(pause * 1000)
             self._drain(self.death)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def kill_everything(self, pids: list[int]) -> None:
+    def kill_everything(self) -> None:
         """Kill what lives below now. What is born meanwhile is for the next round."""
         if not sys.platform.startswith("linux") and self.program:
             kill(-self.program)
-        for pid in pids:
+        for pid, _ in descendants(os.getpid()):
             kill(pid)
 
     def sweep(self) -> None:
@@ -565,23 +556,6 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except OSError:
         pass
-
-
-def everything_below() -> tuple[list[int], list[int]]:
-    """The processes below this one, and apart from them the trackers among them."""
-    found: tuple[list[int], list[int]] = ([], [])
-    for pid, _ in descendants(os.getpid()):
-        found[is_tracker(pid)].append(pid)
-    return found
-
-
-def is_tracker(pid: int) -> bool:
-    """Whether it tidies up by itself behind those who are killed. Found on Linux only."""
-    try:
-        text = read_file(f"/proc/{pid}/cmdline", LONGEST_COMMAND_LINE)
-    except OSError:
-        return False
-    return any(words in text for words in TRACKERS)
 
 
 def exit_code(status: int) -> int:

@@ -9,13 +9,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import trio
 
 from relay.process import guardian
-from relay.process.guarded_process import GuardedProcess
 from tests.session.families import FAMILY, MEMBERS, gone_within, living, members, parse, start
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a subreaper")
@@ -71,46 +69,6 @@ async def test_end_kills_everyone() -> None:
         await process.end()
         assert living(family.values()) == []
         assert process.returncode == -signal.SIGKILL
-
-
-TRACKED = """
-import multiprocessing.resource_tracker as tracker
-import multiprocessing.shared_memory as shared
-memory = shared.SharedMemory(create=True, size=100)
-print(tracker._resource_tracker._pid, memory.name, flush=True)
-memory.buf[0] = 1
-input()
-"""
-
-
-async def tracked(process: GuardedProcess) -> tuple[int, Path]:
-    """Its tracker of resources, and the file of its shared memory."""
-    assert process.stdout is not None
-    line = b""
-    while not line.endswith(b"\n"):
-        line += await process.stdout.receive_some()
-    pid, name = line.decode().split()
-    return int(pid), Path("/dev/shm", name)
-
-
-async def test_shared_memory_goes_with_its_program() -> None:
-    async with await start(TRACKED) as process:
-        tracker, memory = await tracked(process)
-        assert await trio.Path(memory).exists()
-        await process.end()
-        assert not await trio.Path(memory).exists()
-        assert living([tracker]) == []
-
-
-async def test_a_tracker_that_does_not_end_is_ended() -> None:
-    async with await start(TRACKED) as process:
-        tracker, memory = await tracked(process)
-        os.kill(tracker, signal.SIGSTOP)
-        try:
-            await process.end()
-            assert living([tracker]) == []
-        finally:
-            memory.unlink()
 
 
 async def test_cancelled_owner_leaves_nobody() -> None:
