@@ -106,7 +106,7 @@ class RunningFrameTrace(DataFrameTrace):
         self.frame: Any = frame
 
     def __del__(self) -> None:
-        frame = self.frame
+        frame = getattr(self, "frame", None)  # a signal's handler may have raised as it was made
         if frame is not None and not self.listener.is_over:
             attempt(self._follow, frame)
 
