@@ -383,6 +383,56 @@ async def test_a_dict_that_others_have_is_watched_itself(
     assert seen[-1] == ("fills", line, ["1", "2"], None)
 
 
+LATE = """
+    class Plain:
+        def __init__(self):
+            self.x = self.y = 0
+
+    one, kept = Plain(), []
+
+    def beside(turns):
+        for number in range(turns):
+            one.y = number
+        return turns  # @beside
+
+    def fills(space, value):
+        space.update(x=value)
+        return value  # @behind
+
+    print("start")  # @start
+    beside(9_000)
+    text = "def hands_on(item): return item.__dict__"
+    exec(compile(text, __file__.replace("main", "late"), "exec"))
+    kept.append(hands_on(one))
+    beside(9_000)
+    fills(kept[0], 1)
+    fills(kept[0], 2)  # @break
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_a_dict_that_is_handed_on_later_is_watched_itself_again(
+    api: Api, program: Write, version: str
+) -> None:
+    late = program(LATE)
+    session = await at_start(api, late, version)
+    await session.post("/data-breakpoints", expression="one.x")
+    await session.breakpoint(late.text, late.line("beside"))
+    for how in ("lines", "dict"):
+        await session.resume(wait=60)
+        [found] = (await session.get("/data-breakpoints"))["data_breakpoints"]
+        assert found["how"] == how
+    for old in (0, 1):
+        stop = await session.resume(wait=60)
+        change = stop["change"]
+        assert (change["old"], change["new"]) == (str(old), str(old + 1))
+        assert (stop["current_location"]["line"], change.get("inexact")) == (
+            late.line("behind"),
+            None,
+        )
+    assert (await session.resume(wait=60))["status"] == "terminated"
+
+
 BOTH = """
     class Plain:
         def __init__(self):

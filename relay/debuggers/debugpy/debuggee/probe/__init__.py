@@ -137,6 +137,7 @@ PARTS = (
     "writes/writer_flow",
     "writes/write_lines",
     "writes/write_exits",
+    "writes/lines_behind",
     "writes/data_watches",
     "writes/data_changes",
     "writes/quiet_events",

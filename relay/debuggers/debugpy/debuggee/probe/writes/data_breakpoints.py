@@ -233,11 +233,8 @@ def leave_dicts() -> None:
     """Compare at lines what was watched by its dict: something may come in between a write and its
     report from now on."""
     with data_state.lock:
-        by_dict = [watch for watch in list(data_state.watches.values()) if watch.handle is not None]
-        for watch in by_dict:
-            _leave_dict(watch)
-        if by_dict and data_state.listener is not None:
-            data_state.listener.watch(data_state.lines())
+        watches = list(data_state.watches.values())
+        _leave_dicts([one for one in watches if one.handle is not None])
 
 
 def leave_busy_dicts(watches: list[DataWatch]) -> None:
@@ -249,9 +246,7 @@ def leave_busy_dicts(watches: list[DataWatch]) -> None:
         left = [w for w in watches if w.handle is not None and attempt(_is_written_by_name, w)]
         for watch in left:
             watch.is_busy = True
-            _leave_dict(watch)
-        if left and data_state.listener is not None:
-            data_state.listener.watch(data_state.lines())
+        _leave_dicts(left)
 
 
 def go_back_to_dicts() -> None:
@@ -267,17 +262,20 @@ def go_back_to_dicts() -> None:
             data_state.listener.watch(data_state.lines())
 
 
-def _leave_dict(watch: DataWatch) -> None:
-    handle, watch.handle = watch.handle, None
-    if watch.target() is None and watch.pointer:
-        watch.owner = Strong(object_at(watch.pointer))
-        watch.kind = "item" if watch.kind == "attribute" else watch.kind
-    watch.how, watch.pointer = "lines", 0
-    target = watch.target()
-    if target is not None:
-        watch.peek = quick_read(watch, target)
-    watch.last = watch.read()
-    attempt(unwatch_dict, handle)
+def _leave_dicts(watches: list[DataWatch]) -> None:
+    for watch in watches:
+        handle, watch.handle = watch.handle, None
+        if watch.target() is None and watch.pointer:
+            watch.owner = Strong(object_at(watch.pointer))
+            watch.kind = "item" if watch.kind == "attribute" else watch.kind
+        watch.how, watch.pointer = "lines", 0
+        target = watch.target()
+        if target is not None:
+            watch.peek = quick_read(watch, target)
+        watch.last = watch.read()
+        attempt(unwatch_dict, handle)
+    if watches and data_state.listener is not None:
+        data_state.listener.watch(data_state.lines())
 
 
 def _on_busy_dict(watch: DataWatch, frame: Any) -> None:
@@ -293,17 +291,13 @@ def _is_written_by_name(watch: DataWatch) -> bool:
     if watch.kind == "item":
         space = object_at(watch.pointer)
         return not any(attempt(_namespace_of, one) is space for one in gc.get_referrers(space))
-    if (
-        watch.kind == "attribute"
-        and sys.getrefcount(object_at(watch.pointer)) > _REFERENCES_OF_SPACE
-    ):
-        return False
+    if watch.kind == "attribute":
+        holders = sys.getrefcount(object_at(watch.pointer)) - 1  # without the argument
+        if holders > 1:
+            return False
     codes = [one.__code__ for one in gc.get_objects() if type(one) is FUNCTION]
     codes += [frame.f_code for _, frame in frames_of_all_threads()]
     return not any(map(hands_on, codes))
-
-
-_REFERENCES_OF_SPACE = 2  # the object's, and the argument
 
 
 def _namespace_of(owner: Any) -> Any:

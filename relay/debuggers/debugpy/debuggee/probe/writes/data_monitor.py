@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import DUE, OVER
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         go_back_to_dicts,
-        has_one_thread,
         is_handler,
         leave_busy_dicts,
         leave_dicts,
@@ -59,11 +58,14 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_frames import FramesToHook
+    from relay.debuggers.debugpy.debuggee.probe.writes.lines_behind import (
+        line_behind,
+        line_that_raised,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import HookCalls, QuietEvents
     from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import (
         NO_EXITS,
         exits_of,
-        may_come_next,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
@@ -414,7 +416,7 @@ class DataMonitor:
 
     def _begin_found(self, frame: Any, offset: int) -> None:
         """By the jump that lies there: the frame itself is beyond it."""
-        line = line_of_any(frame.f_code, offset) or _line_that_raised(frame)
+        line = line_of_any(frame.f_code, offset) or line_that_raised(frame)
         if line in self.codes.get(frame.f_code, NO_LINES).writes and not is_asked(frame):
             attempt(begin_found_writes, frame, line)
 
@@ -441,42 +443,14 @@ class DataMonitor:
         self.look_closely()
         self.patience = min(2 * self.patience, MOST_PATIENCE)
         place = threading.get_ident(), id(frame)
-        line = self._line_behind(name, frame, last_line if last_code is code else 0, arguments[0])
+        last = last_line if last_code is code else 0
+        exits = self.exits.get(code, NO_EXITS)
+        line = line_behind(name, frame, last, arguments[0], exits)
         if line is not None and line in self.codes.get(code, NO_LINES).writes:
             data_state.at[place] = line
         else:
             data_state.at.pop(place, None)
         return self.called[name](frame, code, *arguments)
-
-    def _line_behind(self, name: str, frame: Any, last: int, offset: int) -> int | None:
-        """Which line of the frame has run before this event, if that may write.
-
-        last: that of the code's last event of a line, if it is known. offset: of the event, which
-        for lines has none.
-        """
-        code = frame.f_code
-        if name in ("JUMP", "BRANCH"):
-            return line_of_offset(code, offset)
-        if name != "LINE":
-            here: int | None = frame.f_lineno
-            return last if here is None else here
-        return self._line_before(frame, last)
-
-    def _line_before(self, frame: Any, last: int) -> int | None:
-        """Of a frame that is about to begin a line: which has run before, if that is known for sure."""
-        code, at = frame.f_code, frame.f_lasti
-        exits = self.exits.get(code, NO_EXITS)
-        lines = {line for line, offset in exits.ways if offset == at}
-        error = sys.exc_info()[2] if at in exits.others else None
-        if error is not None and error.tb_frame is frame and error.tb_lineno in lines:
-            # It may be the exception that has led here, or one that is being handled for longer.
-            lines = {error.tb_lineno, exits.falls.get(at, error.tb_lineno)}
-        if last in lines and (len(lines) == 1 or has_one_thread()):
-            return last
-        if last and may_come_next(code, last, at):
-            return None
-        # The last event was of a call of the same code, which has been left since.
-        return lines.pop() if len(lines) == 1 else None
 
     def _skip_here(self, frame: Any, line: int) -> None:
         """The thread has stopped at this line, and steps: pydevd, whose turn comes now, would stop
@@ -541,12 +515,6 @@ class DataMonitor:
         else:
             self.calm = 0
             attempt(data_leave, frame, event)
-
-
-def _line_that_raised(frame: Any) -> int:
-    """Of a frame that has just begun to handle an exception; 0 if it is not known."""
-    error = sys.exc_info()[2]
-    return error.tb_lineno if error is not None and error.tb_frame is frame else 0
 
 
 def _sets_handler(frame: Any) -> bool:

@@ -30,9 +30,7 @@ _EVENT_NAMES = ("added", "modified", "deleted", "cloned", "cleared", "gone")
 _OF_ONE_KEY = (0, 1, 2)
 _MOST_KEYS_KEPT = 1000
 _COUNTED_AT_ONCE = 1000  # writes of other keys, between two looks at the clock
-_BUSY_SECONDS = (
-    5e-3  # in which so many are a burden: a call takes a third of a microsecond at least
-)
+_BUSY_SECONDS = 5e-3  # in which so many are a burden: each takes 0.3 microseconds at least
 
 
 class DictWrite(NamedTuple):
@@ -73,12 +71,12 @@ class _DictWatch:
         """Whether the listener is not told of a write of the key at this address."""
         if not self.only or pointer in self.others:
             return bool(self.only)
-        self.left -= 1
         key = object_at(pointer)
         if any(are_same_key(key, one) for one in self.only):
             return False
         if type(key) in (str, int) and len(self.others) < _MOST_KEYS_KEPT:
             self.others[pointer or 0] = key
+        self.left -= 1
         return True
 
     def look_at_clock(self, frame: Any) -> None:

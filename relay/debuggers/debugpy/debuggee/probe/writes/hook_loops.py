@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import call_at, facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
-    from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import DUE, ItemLook, SiteLooks
+    from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import DUE, SiteLooks
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import NEVER_ON
 
 _RUNS_OTHERS = ("CALL", "YIELD_", "SEND", "BEFORE_", "IMPORT_", "GET_A", "WITH_", "END_ASYNC")
@@ -31,19 +31,21 @@ def with_few_looks(code: Any, looks: Mapping[int, SiteLooks]) -> dict[int, SiteL
     found, made = facts_of(code)[0], dict(looks)
     for loop in _outermost(code, looks):
         offsets = [one.offset for one in found[loop.first : loop.last + 1] if one.offset in looks]
-        items = {id(item): item for at in offsets for item in looks[at].items}
         entry = found[loop.first - 1].offset
-        if items and _can_look_behind(looks.get(entry), list(items.values())):
-            for at in offsets:
-                made[at] = looks[at]._replace(is_looked_ahead=False)
-            if entry not in looks:
-                made[entry] = SiteLooks([], list(items.values()), is_looked_ahead=False, kind=DUE)
+        if not offsets or not _look_at_the_same([looks[at] for at in offsets], looks.get(entry)):
+            continue
+        for at in offsets:
+            made[at] = looks[at]._replace(is_looked_ahead=False)
+        if entry not in looks:
+            made[entry] = SiteLooks([], looks[offsets[0]].items, is_looked_ahead=False, kind=DUE)
     return made
 
 
-def _can_look_behind(site: SiteLooks | None, items: list[ItemLook]) -> bool:
-    """Whether all are looked at where the loop is entered, or can be."""
-    return site is None or (not site.owners and all(item in site.items for item in items))
+def _look_at_the_same(sites: list[SiteLooks], entry: SiteLooks | None) -> bool:
+    """Whether each of a loop looks at all the items, and what there is already where it is entered does."""
+    items = sites[0].items
+    is_alike = bool(items) and all(site.items == items for site in sites)
+    return is_alike and (entry is None or (not entry.owners and entry.items == items))
 
 
 def _outermost(code: Any, looks: Mapping[int, SiteLooks]) -> Iterator[_Loop]:
@@ -67,7 +69,8 @@ def _loops_in(code: Any) -> set[_Loop]:
 def _runs_nothing_else(code: Any, loop: _Loop, looks: Mapping[int, SiteLooks]) -> bool:
     """And is entered by what stands before it alone."""
     found, indices, _ = facts_of(code)
-    if not loop.first or found[loop.first - 1].opname.startswith(NEVER_ON):
+    # RESUME has the line of the function's head, which is not to be reported.
+    if not loop.first or found[loop.first - 1].opname.startswith((*NEVER_ON, "RESUME")):
         return False
     for place, one in enumerate(found):
         is_within = loop.first <= place <= loop.last

@@ -80,9 +80,8 @@ class HookedCodes:
             self._of[code] = None
         self._originals = CodeTable()
         self._functions: list[Any] = []  # weak references
-        self.jumps: dict[
-            int, Mapping[int, str]
-        ] = {}  # that report something, by the ids of those codes
+        # Those that report something, by the ids of those codes.
+        self.jumps: dict[int, Mapping[int, str]] = {}
         self._writers = WritersInSpaces({watch.kind for watch in watches})
         self.locals = [watch.code for watch in watches if watch.kind == "local"]
         self._looks = HookLooks(watches)
@@ -175,6 +174,7 @@ class HookedCodes:
     def looks_of(
         self, function: Any, code: Any, known: WriteLines | None
     ) -> dict[int, SiteLooks] | None:
+        """By the offsets of instructions; None if the code is to stay as it is."""
         if is_debugger_file(code.co_filename) or self._is_of_others(code):
             return None
         bound = self._writers.of(function.__globals__) | set(self._writers.given_to(function, code))
