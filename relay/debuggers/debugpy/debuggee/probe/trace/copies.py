@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.writers import WRITERS
 
-_MOST_COPIED = 70  # items: each takes three characters of a text that has 200
+MOST_COPIED = 70  # items: each takes three characters of a text that has 200
 _MOST_TAIL = 3  # items at its end that a list is shown to have got
 _MOST_DEEP, _MOST_VALUES, _MOST_COPIERS = 6, 80, 1_000
 _FIXED_MODULES = frozenset(("datetime", "decimal", "fractions", "uuid", "pathlib", "re"))
@@ -90,11 +90,6 @@ class Copies:
 
     def of(self, value: Any) -> Any:
         """What is written as the value is now, whatever becomes of it. Raises NotCopiedError."""
-        kind = type(value)
-        if kind is list and len(value) <= _MOST_COPIED:  # what is copied most, without ado
-            found = value.copy()
-            if UNCHANGING.issuperset(map(type, found)):
-                return found
         self.room = _MOST_VALUES
         return self._copy(value, 0)
 
@@ -121,27 +116,27 @@ class Copies:
 
     def _list(self, value: list[Any], level: int) -> Any:
         size = len(value)
-        if size <= _MOST_COPIED:
+        if size <= MOST_COPIED:
             return self._row(value.copy(), level)
-        copy = LongCopy("", "[]", size, self._row(value[:_MOST_COPIED], level))
+        copy = LongCopy("", "[]", size, self._row(value[:MOST_COPIED], level))
         copy.tail = self._row(value[-_MOST_TAIL:], level)
         return copy
 
     def _tuple(self, value: tuple[Any, ...], level: int) -> Any:
         size = len(value)
-        items = self._row(list(value[:_MOST_COPIED]), level)
+        items = self._row(list(value[:MOST_COPIED]), level)
         if all(map(is_, items, value)):
             return value
-        return tuple(items) if size <= _MOST_COPIED else LongCopy("", "()", size, items)
+        return tuple(items) if size <= MOST_COPIED else LongCopy("", "()", size, items)
 
     def _dict(self, value: dict[Any, Any], level: int) -> Any:
         size = len(value)
-        if size <= _MOST_COPIED and UNCHANGING.issuperset(map(type, value)):
+        if size <= MOST_COPIED and UNCHANGING.issuperset(map(type, value)):
             copy = value.copy()
             if not UNCHANGING.issuperset(map(type, copy.values())):
                 copy.update(zip(copy, self._row(list(copy.values()), level)))  # noqa: B905
             return copy
-        pairs = list(itertools.islice(value.items(), _MOST_COPIED))
+        pairs = list(itertools.islice(value.items(), MOST_COPIED))
         keys = self._row([key for key, _ in pairs], level)
         values = self._row([one for _, one in pairs], level)
         found = LongCopy("", "{}", size, list(zip(keys, values)))  # noqa: B905
@@ -149,7 +144,7 @@ class Copies:
         return found
 
     def _set(self, value: Any, level: int) -> Any:
-        items = self._row(list(itertools.islice(value, _MOST_COPIED)), level)
+        items = self._row(list(itertools.islice(value, MOST_COPIED)), level)
         if type(value) is frozenset:
             if all(map(is_, items, value)):
                 return value

@@ -8,6 +8,7 @@ code, since only the frame says whose they are.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class MonitorListener:
     def _on_line(self, code: Any, line: int) -> None:
         frame = frame_at(1)
         if frame in self.trace.frames:
+            guarded_event(self.trace, self.trace.handles, frame, sys.exc_info()[1])
             guarded_event(self.trace, self.trace.line, frame, line)
 
     def _on_return(self, code: Any, offset: int, value: Any) -> None:

@@ -266,6 +266,13 @@ class FrameTrace:
         if call.gap is None:
             call.step["raised"] = self.texts.error(error)
 
+    def handles(self, frame: Any, error: Any) -> None:
+        """A line is about to run while this exception is handled, if any. The one that was raised
+        last may be gone if it is not this, and the next one come to its address."""
+        call = self.frames.get(frame)
+        if call is not None and call.last_error != id(error):
+            call.last_error = 0
+
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether the recorded call is over."""
         call = self._settled(frame)

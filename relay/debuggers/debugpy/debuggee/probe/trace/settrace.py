@@ -109,6 +109,7 @@ class _LocalListener:
             return self.inner
         if event == "line":
             self.handled, self.error = self._handled(frame), None
+            guarded_event(trace, trace.handles, frame, self.handled)
             guarded_event(trace, trace.line, frame, frame.f_lineno)
         elif event == "exception":
             if not ends_wait(frame.f_code.co_code, frame.f_lasti, arg[0]):

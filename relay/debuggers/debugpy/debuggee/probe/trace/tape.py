@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.trace.copies import (
+        MOST_COPIED,
         Copies,
         LongCopy,
         NotCopiedError,
@@ -48,7 +49,8 @@ class Tape:
     def __init__(self, frame: Any, number: int, given: dict[str, Any]) -> None:
         self.frame, self.number, self.given = frame, number, given
         self.is_end = False  # known to be the call that was asked for
-        self.events: list[tuple[int, Any, Any, Any]] = []  # kind, frame, what, variables
+        # Of each its kind, the frame, what it is about (of a start the caller), variables.
+        self.events: list[tuple[int, Any, Any, Any]] = []
         self.counted: dict[Any, dict[int, int]] = {}  # by frame: lines beyond the bound
 
     def add(self, kind: int, frame: Any, what: Any, variables: Any) -> None:
@@ -59,13 +61,29 @@ class Tape:
             counts[what] = counts.get(what, 0) + 1
 
 
+class Overwritten:
+    """Of a line that changes nothing in place: the locals that it may bind anew, as far as they had
+    a value."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+
+
 class _Copy:
     """A value, and what is written as it was."""
 
-    __slots__ = ("origin", "parts", "value")
+    __slots__ = ("held", "origin", "value")
 
-    def __init__(self, origin: Any, value: Any) -> None:
-        self.origin, self.value, self.parts = origin, value, parts_of(origin)
+    def __init__(self, origin: Any, value: Any, is_flat: bool) -> None:
+        """is_flat: the copy holds the very objects that the value had."""
+        self.origin, self.value = origin, value
+        self.held = None if is_flat else parts_of(origin)
+
+    @property
+    def parts(self) -> Any:
+        return parts_of(self.value) if self.held is None else self.held
 
 
 class _Shown:
@@ -99,13 +117,18 @@ class TapeTexts(ValueTexts):
 
     def kept(self, name: str, value: Any, is_whole: bool = True) -> Any:
         """The value in a form that the program cannot change; whole: also as an argument."""
-        if type(value) in UNCHANGING:
+        kind = type(value)
+        if kind in UNCHANGING:
             return value
+        if kind is list and len(value) <= MOST_COPIED:  # what is copied most, without ado
+            found = value.copy()
+            if UNCHANGING.issuperset(map(type, found)):
+                return _Copy(value, found, True)
         try:
             frozen = self.copies.of(value)
         except NotCopiedError:
             return self._shown(name, value, is_whole)
-        return value if frozen is value else _Copy(value, frozen)
+        return value if frozen is value else _Copy(value, frozen, False)
 
     def _shown(self, name: str, value: Any, is_whole: bool) -> _Shown:
         leaves = _leaves_of(value)
@@ -132,32 +155,38 @@ class TapeTexts(ValueTexts):
 
         found: a copy of them, which is left as it is.
         """
-        values, kept = found, self.kept
-        for name, value in found.items():
-            if type(value) not in UNCHANGING:
-                if values is found:
-                    values = found.copy()
-                values[name] = kept(name, value, is_whole)
+        values = self.kept_of(found, is_whole)
         if values is found:
             return found
         if len(values) > MOST_VARIABLES:
             values = dict(list(values.items())[:MOST_VARIABLES])
         if not code.co_argcount or code.co_varnames[0] != "self" or "self" not in found:
             return values
-        own = self._attributes(found["self"])
+        own = _attributes(found["self"])
         for name, value in own.items():
             if type(value) not in UNCHANGING:
-                own[name] = kept("self." + str(name), value, is_whole)
+                own[name] = self.kept("self." + str(name), value, is_whole)
         return values, own
 
-    def _attributes(self, me: Any) -> dict[str, Any]:
-        """A copy of what `self` has."""
-        plan = plan_of(me)
-        own = attempt(own_dict, me, plan)
-        if type(own) is dict and len(own) <= MOST_ATTRIBUTES and not plan.members:
-            return own.copy()
-        items = attempt(lambda: list(own.items()), default=[])
-        return dict([*items, *own_slots(me, plan)][:MOST_ATTRIBUTES])
+    def kept_of(self, found: dict[str, Any], is_whole: bool) -> dict[str, Any]:
+        """These values, each in a form that the program cannot change; `found` itself if all are."""
+        values, kept = found, self.kept
+        for name, value in found.items():
+            if type(value) not in UNCHANGING:
+                if values is found:
+                    values = found.copy()
+                values[name] = kept(name, value, is_whole)
+        return values
+
+
+def _attributes(me: Any) -> dict[str, Any]:
+    """A copy of what `self` has."""
+    plan = plan_of(me)
+    own = attempt(own_dict, me, plan)
+    if type(own) is dict and len(own) <= MOST_ATTRIBUTES and not plan.members:
+        return own.copy()
+    items = attempt(lambda: list(own.items()), default=[])
+    return dict([*items, *own_slots(me, plan)][:MOST_ATTRIBUTES])
 
 
 def with_names(variables: Any, names: tuple[str, ...]) -> Any:
@@ -168,9 +197,9 @@ def with_names(variables: Any, names: tuple[str, ...]) -> Any:
 
 
 def expanded_look(variables: Any) -> Any:
-    """The locals, and `self.x` for the attributes of `self`."""
+    """The locals, and `self.x` for the attributes of `self`; None where only some were looked at."""
     if type(variables) is not tuple:
-        return variables
+        return None if type(variables) is Overwritten else variables
     found, attributes = variables
     return {**found, **_as_attributes(attributes.items())}
 
@@ -239,8 +268,8 @@ class Replay(FrameTrace):
         past: dict[Any, _Past] = {}
         variables = self._variables(tape)
         for number, (kind, frame, what, _) in enumerate(tape.events):
-            if kind == TAPE_START and (frame is tape.frame or frame.f_back in past):
-                past[frame] = _Past(frame, past.get(frame.f_back))
+            if kind == TAPE_START and (frame is tape.frame or what in past):
+                past[frame] = _Past(frame, past.get(what))  # a generator's own `f_back` is gone
             one = past.get(frame)
             if one is None:
                 continue
@@ -273,28 +302,38 @@ class Replay(FrameTrace):
         for number, (_, frame, _, variables) in enumerate(tape.events):
             events = since.setdefault(frame, [])
             events.append(number)
-            if variables is not None:
+            if variables is not None and type(variables) is not Overwritten:
                 self._fill(tape, events, found)
                 since[frame] = [number]
         return found
 
     def _fill(self, tape: Tape, events: list[int], found: list[Any]) -> None:
-        """Of the events between two looks. All that changed is the first line's doing."""
+        """Of the events between two looks. What changed in place is the first line's doing."""
         first, between, last = events[0], events[1:-1], events[-1]
         facts = self.facts.get(id(tape.events[first][1].f_code))
         if found[first] is None or facts is None:
             return
-        later, names, before = found[last], set(found[first]), first
+        present: dict[int, set[str]] = {}  # names that have a value before each
+        names, before = set(found[first]), first
         for number in between:
             kind, _, line, _ = tape.events[before]
             if kind == TAPE_LINE:
                 names |= facts.binds.get(line, _NO_NAMES)
+            present[number] = set(names)
+            before = number
+        later = dict(found[last])
+        for number in reversed(between):
+            _, _, line, look = tape.events[number]
+            if look is not None:
+                for name in facts.binds[line].difference(look.values):
+                    later.pop(name, None)
+                later.update(look.values)
+            names = present[number]
             found[number] = {
                 name: value
                 for name, value in later.items()
                 if name in names or name.startswith("self.")
             }
-            before = number
 
     def _present(self, call: Any, frame: Any) -> list[tuple[str, Any]]:
         present = []

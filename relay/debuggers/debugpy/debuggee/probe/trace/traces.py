@@ -69,6 +69,8 @@ class _Wanted:
     def __init__(self, function: str, path: str | None, line: int | None, condition: str | None):
         self.function = FunctionTarget(function, function)
         self.bare, self.path, self.line = self.function.parts[-1], path, line
+        is_one_name = len(self.function.parts) == 1
+        self.is_each_call = path is not None or bool(self.function.path) or is_one_name
         self.direct = CodeTable()  # that is known to be meant, whatever the call
         self.code = condition and compile(condition, "<condition>", "eval", 0, True)
 
@@ -87,9 +89,7 @@ class _Wanted:
 
     def is_call(self, frame: Any) -> bool:
         """Whether this call of such a code is meant."""
-        if self.path is not None or self.function.path or len(self.function.parts) == 1:
-            return True
-        if frame.f_code in self.direct:
+        if self.is_each_call or frame.f_code in self.direct:
             return True
         if is_defined_so(self.function, frame):
             self.direct[frame.f_code] = True
@@ -104,7 +104,8 @@ class _Held:
         self.trace: FrameTrace | None = None
         self.listener: Any = None
         self.wanted: Any = None
-        self.threads: dict[int, bool] = {}  # whether the program's own
+        self.own_threads: set[int] = set()  # the program's
+        self.other_threads: set[int] = set()
         self.entries: Any = None  # counts in C: two threads never get the same
         self.is_read = False  # after its end
         self.stopping: list[int] = []  # the thread that stops at the end of its call
@@ -131,7 +132,7 @@ def trace_start(
     else:
         trace = UntilTrace(number, depth, reveal_values, until_result)
     _held.wanted = _Wanted(function, path, line, condition)
-    _held.entries, _held.threads = itertools.count(1), {}
+    _held.entries, _held.own_threads, _held.other_threads = itertools.count(1), set(), set()
     listener = _LISTENERS[until_result is not None, hasattr(sys, "monitoring")]
     _held.trace, _held.listener, _held.is_read = trace, listener(trace), False
     _end_at_stops()
@@ -242,10 +243,12 @@ def is_meant_code(frame: Any) -> bool:
 
 def count_call(trace: FrameTrace, frame: Any) -> int:
     """The number of a call of that function that begins; 0 if it does not count."""
-    if not _held.wanted.is_call(frame) or not _is_of_program(threading.get_ident()):
+    wanted, ident = _held.wanted, threading.get_ident()
+    if not (wanted.is_each_call or wanted.is_call(frame)):
         return 0
-    code = _held.wanted.code
-    if code and not _condition_holds(trace, code, frame):
+    if ident not in _held.own_threads and not _is_of_program(ident):
+        return 0
+    if wanted.code and not _condition_holds(trace, wanted.code, frame):
         return 0
     number: int = next(_held.entries)
     if number & 63 == 1:  # now and then, since it takes its time
@@ -260,10 +263,11 @@ def count_call(trace: FrameTrace, frame: Any) -> int:
 
 def _is_of_program(ident: int) -> bool:
     """Whether it is a thread of the program. The debugger calls functions of libraries, too."""
-    known = _held.threads.get(ident)
-    if known is None:
-        known = _held.threads[ident] = is_program_thread(ident)
-    return known
+    if ident in _held.other_threads:
+        return False
+    is_own = is_program_thread(ident)
+    (_held.own_threads if is_own else _held.other_threads).add(ident)
+    return is_own
 
 
 def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import call_at, facts_of, pushed
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import (
         LineFacts,
         acting_lines,
         lines_of_instructions,
         stored_names,
+        taken_names,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.values import UNCHANGING
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
@@ -68,18 +70,20 @@ def facts_of_types(facts: LineFacts, found: dict[str, Any], names: dict[str, Any
     """
     is_plain = UNCHANGING.issuperset(map(type, found.values()))
     acts, instructions = facts.acts, facts_of(facts.code)[0]
+    surely_acts: frozenset[int] = frozenset()
     if len(instructions) <= _MOST_INSTRUCTIONS:
         stores = _places_of_stores(instructions)
         arguments = {name: found[name] for name in facts.arguments if name in found}
         typed = _TypedCode(facts.code, arguments, stores, names)
+        known = set(typed.types)
         for name, places in stores.items():
             if len(places) == 1 and name not in facts.arguments:
                 typed.learn(name, places[0])
         acts = acting_lines(facts.code, typed.only_reads)
-    quiet = facts.quiet | (facts.acts - acts - facts.rebinds)
-    return facts._replace(
-        acts=acts, quiet=quiet, by_types={}, is_typed=True, is_given_plain=is_plain
-    )
+        surely_acts = frozenset(
+            line for line in acts if known.issuperset(facts.loads.get(line, ()))
+        )
+    return facts.typed(acts, surely_acts, is_plain)
 
 
 def line_only_reads(
@@ -92,11 +96,27 @@ def line_only_reads(
     instructions = facts_of(facts.code)[0]
     if len(instructions) > _MOST_INSTRUCTIONS:
         return False
-    typed = _TypedCode(facts.code, found, facts.binds.get(line, ()), names)
+    typed = _TypedCode(facts.code, found, _bound_before_use(facts.code, line), names)
     return line not in acting_lines(
         facts.code,
         lambda index, one: typed.lines[index] != line or typed.only_reads(index, one),
     )
+
+
+def _bound_before_use(code: Any, line: int) -> set[str]:
+    """The locals to which the line may give a value before it takes theirs; `x += 1` does not."""
+    bound: set[str] = set()
+    again: set[str] = set()
+    first = None
+    for of_line, one in lines_of_instructions(code):
+        if of_line != line:
+            continue
+        first = one.offset if first is None else first
+        again |= bound.intersection(taken_names(one))
+        bound.update(stored_names(one))
+        if one.opcode in JUMPS and type(one.argval) is int and first <= one.argval <= one.offset:
+            return bound  # a loop within the line
+    return again
 
 
 def _places_of_stores(instructions: list[Any]) -> dict[str, list[int]]:

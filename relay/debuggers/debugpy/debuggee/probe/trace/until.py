@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.trace.conditions import Condition
-    from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, line_facts
+    from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
         SEAMLESS,
         FrameTrace,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TAPE_START,
         TAPE_UNWIND,
         TAPE_YIELD,
+        Overwritten,
         Replay,
         Tape,
         TapeTexts,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
         facts_of_types,
         line_only_reads,
     )
+    from relay.debuggers.debugpy.debuggee.probe.trace.values import UNCHANGING
 
-_NO_FACTS = LineFacts(None, frozenset(), frozenset(), {}, frozenset(), (), (), {}, {})
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 _MOST_TYPES = 500  # of what one function is called with, and of what one line finds
 
@@ -55,13 +56,21 @@ class _TapedCall:
         self.line = 0  # that runs
 
 
+def _look_ahead(one: Any) -> tuple[int, Any]:
+    """A line of a plain list, and the look ahead of it; None if there was none."""
+    if type(one) is int:
+        return one, None
+    return (one[0], one[1]) if len(one) == 2 else (one[0], Overwritten(one[2]))
+
+
 class UntilTrace(FrameTrace):
     """A trace that waits for an end. In the place of a FrameTrace, with the same events.
 
     `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
     called none that would be, that is a plain list: the variables at the first line that may change
-    one (None before), the facts of its code, its number, and its lines: a number for one at which
-    nothing can be missed, a number with a look at the variables ahead of any other.
+    what it was given (None before), the facts of its code, its number, and its lines: a number for
+    one at which nothing can be missed; with a look at all variables ahead of one that may change a
+    value in place; with what is overwritten of one that only binds locals anew.
     """
 
     def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
@@ -99,12 +108,12 @@ class UntilTrace(FrameTrace):
             given = frame.f_locals.copy()
             variables = self.tape_texts.variables(frame.f_code, given, True)
         else:
-            variables = next(one[1] for one in lines if type(one) is tuple)
+            variables = next(one[1] for one in lines if type(one) is tuple and one[1] is not None)
         variables = with_names(variables, facts.given)
         given = {name: given[name] for name in facts.arguments if name in given}
         own = Tape(frame, number, given)
         own.events.append((TAPE_START, frame, None, variables))
-        lines = [one if type(one) is tuple else (one, None) for one in lines]
+        lines = [_look_ahead(one) for one in lines]
         own.events += [(TAPE_LINE, frame, line, look) for line, look in lines]
         caller = self._on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
@@ -116,7 +125,7 @@ class UntilTrace(FrameTrace):
     def _facts_of(self, code: Any) -> LineFacts:
         facts = self.facts.get(id(code))
         if facts is None:
-            facts = self.facts[id(code)] = line_facts(code)
+            facts = self.facts[id(code)] = LineFacts(code)
         return facts
 
     def _look(self, frame: Any, is_whole: bool = False) -> Any:
@@ -124,7 +133,7 @@ class UntilTrace(FrameTrace):
 
     def _shown_by(self, caller: _TapedCall, frame: Any, variables: Any) -> tuple[Any, Any]:
         for tape, _ in caller.inner:
-            tape.add(TAPE_START, frame, None, variables)
+            tape.add(TAPE_START, frame, frame.f_back, variables)
         tapes = tuple(tape for tape, _ in caller.inner)
         return tapes, tuple((tape, level - 1) for tape, level in caller.inner if level > 1)
 
@@ -136,8 +145,8 @@ class UntilTrace(FrameTrace):
         code = frame.f_code
         if code.co_name in SEAMLESS:
             for tape, _ in caller.inner:
-                tape.add(TAPE_START, frame, None, {})
-            self.frames[frame] = _TapedCall(None, (), caller.inner, _NO_FACTS)
+                tape.add(TAPE_START, frame, frame.f_back, {})
+            self.frames[frame] = _TapedCall(None, (), caller.inner, None)
             return False
         if not self._about(frame)[2] or is_debugger_file(code.co_filename):
             return False
@@ -151,7 +160,7 @@ class UntilTrace(FrameTrace):
         kept = self.frames.get(frame)
         if type(kept) is list:
             if len(kept) < MOST_EVENTS:
-                kept.append(self._line_of_list(kept, frame, line))
+                kept.append(self.line_kept(kept, frame, line))
                 return
             kept = self._on_tape(frame)
         if kept is None or not kept.inner or frame.f_code.co_name in SEAMLESS:
@@ -164,18 +173,25 @@ class UntilTrace(FrameTrace):
         for tape, _ in kept.inner:
             tape.add(TAPE_LINE, frame, line, variables)
 
-    def _line_of_list(self, kept: list[Any], frame: Any, line: int) -> Any:
-        """What to keep of a line ahead of it."""
+    def line_kept(self, kept: list[Any], frame: Any, line: int) -> Any:
+        """What to keep of a line ahead of it, in the plain list of a call."""
         facts: LineFacts = kept[1]
         if line in facts.quiet:
             return line
         now = frame.f_locals
         if not facts.is_typed:
-            facts = kept[1] = self._facts_of_types(frame, now, facts)
+            key = facts.types_given(now)
+            typed: Any = facts.by_types.get(key)
+            facts = kept[1] = typed or self._learn_types(frame, now, facts, key)
             if line in facts.quiet:
                 return line
-        if line not in facts.rebinds and self._only_reads(frame, now, facts, line):
-            return line
+        if line not in facts.acts or (
+            line not in facts.surely_acts and self._only_reads(frame, now, facts, line)
+        ):
+            if line not in facts.rebinds:
+                return line
+            if kept[0] is not None or line not in facts.rebinds_given:
+                return self._overwritten(facts, now, line)
         is_first = kept[0] is None
         if is_first and self._finds_nothing_to_change(kept, facts, line):
             return line
@@ -184,29 +200,34 @@ class UntilTrace(FrameTrace):
             kept[0] = found
         return line, self.tape_texts.variables(frame.f_code, found, is_first)
 
+    def _overwritten(self, facts: LineFacts, now: Any, line: int) -> Any:
+        values = facts.values_overwritten[line](now)
+        for value in values.values():
+            if type(value) not in UNCHANGING:
+                values = self.tape_texts.kept_of(values, False)
+                break
+        return line, None, values
+
     def _finds_nothing_to_change(self, kept: list[Any], facts: LineFacts, line: int) -> bool:
         if line in facts.rebinds or not facts.is_given_plain:
             return False
-        return facts.binds.keys().isdisjoint(kept[3:])
+        return all(type(one) is int and one not in facts.binds for one in kept[3:])
 
-    def _facts_of_types(self, frame: Any, now: Any, facts: LineFacts) -> LineFacts:
-        key = (*map(type, map(now.get, facts.given)),)
-        typed: LineFacts | None = facts.by_types.get(key)
-        if typed is None:
-            if len(facts.by_types) >= _MOST_TYPES:
-                facts.by_types.clear()
-            given = {name: now[name] for name in facts.given if name in now}
-            typed = facts.by_types[key] = facts_of_types(facts, given, frame.f_globals)
+    def _learn_types(self, frame: Any, now: Any, facts: LineFacts, key: Any) -> LineFacts:
+        """The facts of calls that are given values of these types."""
+        if len(facts.by_types) >= _MOST_TYPES:
+            facts.by_types.clear()
+        given = {name: now[name] for name in facts.given if name in now}
+        typed = facts.by_types[key] = facts_of_types(facts, given, frame.f_globals)
         return typed
 
     def _only_reads(self, frame: Any, now: Any, facts: LineFacts, line: int) -> bool:
-        names = facts.loads.get(line, ())
-        key = line, *map(type, map(now.get, names))
+        key = line, facts.types_taken[line](now)
         reads: bool | None = facts.by_types.get(key)
         if reads is None:
             if len(facts.by_types) >= _MOST_TYPES:
                 facts.by_types.clear()
-            found = {name: now[name] for name in names if name in now}
+            found = {name: now[name] for name in facts.loads.get(line, ()) if name in now}
             reads = facts.by_types[key] = line_only_reads(facts, line, found, frame.f_globals)
         return reads
 
@@ -214,7 +235,7 @@ class UntilTrace(FrameTrace):
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
         kept = self.frames.get(frame)
         if type(kept) is list:
-            if not suspends and not self._is_end(kept, frame, value, None):
+            if not suspends and not self.is_end(kept, frame, value):
                 del self.frames[frame]
                 return False
             kept = self._on_tape(frame)
@@ -232,6 +253,9 @@ class UntilTrace(FrameTrace):
         if kept is not None:
             for tape, _ in kept.inner:
                 tape.add(TAPE_RAISE, frame, error, None)
+
+    def handles(self, frame: Any, error: Any) -> None:
+        """A tape holds the exceptions that are on it: each has its own address."""
 
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether it is the call that was asked for."""
@@ -259,13 +283,13 @@ class UntilTrace(FrameTrace):
         for tape in tapes.values():
             tape.add(kind, frame, what, variables)
 
-    def _is_end(self, kept: list[Any], frame: Any, value: Any, error: Any) -> bool:
-        """Whether it is the call that was asked for; of one without a tape."""
+    def is_end(self, kept: list[Any], frame: Any, value: Any) -> bool:
+        """Whether the call that returns is the one that was asked for; of one without a tape."""
         condition = self.condition.in_code(frame, kept[1])
         given: Any = ()
         if condition.names:
             given = frame.f_locals if kept[0] is None else kept[0]
-        if not self._counts(condition, given, value, error):
+        if not self._counts(condition, given, value, None):
             return False
         tape = self._on_tape(frame)
         assert tape is not None
@@ -279,8 +303,12 @@ class UntilTrace(FrameTrace):
 
     def _counts(self, condition: Any, given: Any, value: Any, error: Any) -> bool:
         """Counts the call: as one that goes by, or as one that ends as asked for."""
+        function, names = condition
         try:
-            found = condition.function(value, error, *[given[name] for name in condition.names])
+            if names:
+                found = function(value, error, *[given[name] for name in names])
+            else:
+                found = function(value, error)
             if found:
                 found = bool(found)
         except BaseException as wrong:

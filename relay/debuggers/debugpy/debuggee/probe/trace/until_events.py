@@ -81,10 +81,12 @@ class UntilMonitorListener(MonitorListener):
             if kept is None:
                 return
             try:
-                if type(kept) is list and line in kept[1].quiet and len(kept) < MOST_EVENTS:
+                if type(kept) is not list or len(kept) >= MOST_EVENTS:
+                    trace.line(frame, line)
+                elif line in kept[1].quiet:
                     kept.append(line)
                 else:
-                    trace.line(frame, line)
+                    kept.append(trace.line_kept(kept, frame, line))
             except BaseException as error:
                 break_off(trace, error)
 
@@ -95,11 +97,15 @@ class UntilMonitorListener(MonitorListener):
 
         def on_return(code: Any, offset: int, value: Any) -> None:
             frame = frame_at(1)
-            if frame not in frames:
+            kept = frames.get(frame)
+            if kept is None:
                 return
             is_found = False
             try:
-                is_found = trace.leave(frame, value, False)
+                if type(kept) is list and not trace.is_end(kept, frame, value):
+                    del frames[frame]
+                else:
+                    is_found = trace.leave(frame, value, False)
             except BaseException as error:
                 break_off(trace, error)
             if is_found:
