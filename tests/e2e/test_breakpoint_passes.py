@@ -63,6 +63,38 @@ SOURCE = """
             close(bad)
         except ValueError:
             pass
+
+    import contextlib
+
+    @contextlib.contextmanager
+    def block(name):
+        try:
+            yield name
+        except KeyError:
+            pass
+
+    def enter(how):
+        with block("outer") as outer:  # @with
+            with block("a") as a, block("b") as b:  # @two
+                for i in range(3):
+                    if how == "return":
+                        return i
+                    if how == "raise":
+                        raise KeyError
+            add(1)
+        with block("args") as args: add(None or 0)  # @short
+        return add(how is None)
+
+    for how in ("return", "raise", "end"):
+        enter(how)
+
+    async def enter_async():
+        async with contextlib.AsyncExitStack() as stack:  # @async
+            for i in range(2):
+                add(i)
+
+    import asyncio
+    asyncio.run(enter_async())
 """
 TIMES = {
     "call": 3,
@@ -74,6 +106,10 @@ TIMES = {
     "recursive": 3,
     "finally": 6,
     "lines": 6,
+    "with": 3,
+    "two": 3,
+    "short": 2,
+    "async": 1,
 }
 OTHERS = [Path(f"/root/.pyenv/versions/{v}/bin/python") for v in ("3.8.18", "3.10.13", "3.11.7")]
 

@@ -2,6 +2,7 @@
 
 A statement of several lines begins its first line, evaluates the others, and comes back to the
 first for the rest of its work. That is one pass, and what is logged or recorded there is so once.
+A `with` comes back to its line to leave its block, in the same pass.
 Several copies of one statement are none of this: the compiler makes one of a `finally` for each way
 into it.
 """
@@ -13,7 +14,7 @@ import dis
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, index_at
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.expected import source_tree
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
@@ -31,6 +32,11 @@ _visited_ways: dict[tuple[int, int, int], tuple[Any, bool]] = {}
 _HANDLING = frozenset(("PUSH_EXC_INFO", "POP_EXCEPT", "RERAISE"))
 """Instructions around a handler of exceptions, which no statement without one has."""
 
+_BEFORE_WITH_ENDS = frozenset(
+    ("CACHE", "NOP", "EXTENDED_ARG", "POP_BLOCK", "SWAP", "ROT_TWO", "PUSH_EXC_INFO")
+)
+"""Instructions that may stand before a `with` calls what it leaves by."""
+
 
 def comes_back(name: str, frame: Any, line: int) -> bool:
     """Whether this frame has been here before in this very pass. Asked once a visit.
@@ -44,7 +50,11 @@ def comes_back(name: str, frame: Any, line: int) -> bool:
     if len(_last_visits) > _MOST_VISITS:
         _last_visits.clear()
     _last_visits[name, id(frame)] = code, now
-    if before is not code or at >= now:
+    if before is not code:
+        return False
+    if attempt(_leaves_with, code, now, default=False):
+        return True
+    if at >= now:
         return False
     known = _visited_ways.get((id(code), at, now))
     if known is None or known[0] is not code:
@@ -53,6 +63,30 @@ def comes_back(name: str, frame: Any, line: int) -> bool:
         is_one = attempt(_is_one_statement, code, at, now, line, default=False)
         known = _visited_ways[id(code), at, now] = code, is_one
     return known[1]
+
+
+def _leaves_with(code: Any, now: int) -> bool:
+    """Whether the instruction begins the end of a `with`: a call with three times None, or with the
+    exception."""
+    start = index_at(code, now)
+    if start is None:
+        return False
+    following = facts_of(code)[0][start : start + 12]
+    own = [one for one in following if one.opname not in _BEFORE_WITH_ENDS][:4]
+    if own and own[0].opname in ("WITH_EXCEPT_START", "WITH_CLEANUP_START"):
+        return True
+    return (
+        len(own) == 4
+        and own[0].opname == "LOAD_CONST"
+        and own[0].argval is None
+        and all(_pushes_none(one) for one in own[1:3])
+        and own[3].opname in ("CALL", "PRECALL", "CALL_FUNCTION")
+    )
+
+
+def _pushes_none(one: Any) -> bool:
+    """Of what follows a None: whether it pushes another, or a copy of it."""
+    return one.opname == "DUP_TOP" or (one.opname == "LOAD_CONST" and one.argval is None)
 
 
 def _is_one_statement(code: Any, at: int, now: int, line: int) -> bool:
