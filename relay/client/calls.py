@@ -113,17 +113,16 @@ def fill(path: str, values: Mapping[str, Any]) -> str:
     return PLACEHOLDER.sub(lambda match: quote(str(values[match[1]]), safe=""), path)
 
 
-def refuse(error: ValidationError) -> NoReturn:
-    """What the request model refuses here, in the words of the relay."""
-    found = [
-        {
-            "field": ".".join(map(str, item["loc"])) or "body",
-            "message": item["msg"].removeprefix("Value error, "),
-            "value": repr(item["input"])[:200],
-        }
-        for item in error.errors(include_url=False)
-    ]
-    message = "; ".join(f"{item['field']}: {item['message']}" for item in found)
+def refuse(error: ValidationError, model: type[BaseModel] | None, given: Any) -> NoReturn:
+    """What the request model refuses here, in the words in which the relay refuses it.
+
+    `given` is what was validated; `model` is None for a request without fields.
+    """
+    from relay.models.complaints import complaints
+
+    found = complaints(error, model or BaseModel, given)
+    parts = ([item["field"], item["message"]] for item in found)
+    message = "; ".join(": ".join(filter(None, part)) for part in parts)
     raise InvalidRequest(message, errors=found) from None
 
 

@@ -82,7 +82,7 @@ def call_of(
     try:
         request = _request(endpoint, args[len(names) :], kwargs)
     except ValidationError as error:
-        refuse(error)
+        refuse(error, endpoint.model, kwargs)
     # Every view of a session fits into a created one.
     result = CreatedSession if isinstance(endpoint, Opening) else endpoint.result
     return make_call(endpoint.method, fill(endpoint.path, values), request, reader(result))

@@ -5,6 +5,7 @@ to know how anything is done, and which face asks.
 
 places                how lines and functions are written, for every face
 fields, patterns, resource      the strict base of requests, its safe texts and what they look like; the base of results, pages
+complaints            what pydantic refuses, as {field, message, value}
 envelope              success, data, error and meta around each answer
 creating, launch, definition      a session with all that it starts with; it as a document
 sessions, status, ending          what is shown of it, in full and in short; how it ends

@@ -211,6 +211,12 @@ async def test_an_asynchronous_program_follows_events_and_is_cancelled_cleanly(
         with pytest.raises(errors.InvalidRequest) as refused:
             await client.create_session(name=5, launch=LaunchRequest(module="m"))  # type: ignore[arg-type]
         assert refused.value.details["errors"][0]["field"] == "name"
+        assert "name: must be a string" in str(refused.value)
+        with pytest.raises(errors.InvalidRequest) as unknown:
+            await client.create_session(nmae="a", breakpoints=[{"function": "a b"}])  # type: ignore[call-arg,list-item]
+        found = {item["field"]: item["message"] for item in unknown.value.details["errors"]}
+        assert "did you mean 'name'?" in found["nmae"]
+        assert found["breakpoints[0].function"].startswith("must name a function, such as ")
         with pytest.raises(errors.RouteNotFound, match=r"sessions/\.\./health"):
             await client.session("../health").status()
         with pytest.raises(errors.SessionNotFound):

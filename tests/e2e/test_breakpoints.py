@@ -158,6 +158,13 @@ async def test_a_file_of_another_folder_is_proposed_where_its_end_or_its_name_is
         assert (likely == [inner.text]) is (given == "shop/cart.py")
 
 
+WAYS_OUT = {
+    "condition": "Correct the expression",
+    "hit_condition": "Write how many hits",
+    "log_message": "{expression} is filled in",
+}
+
+
 @pytest.mark.parametrize(
     ("field", "text"),
     [
@@ -184,6 +191,7 @@ async def test_what_does_not_parse_is_refused(
         await session.breakpoint(written.text, written.line("add"), **{field: text})
     assert (refused.value.status, refused.value.code) == (400, "BREAKPOINT_INVALID_CONDITION")
     assert refused.value.details["field"] == field
+    assert WAYS_OUT[field] in refused.value.details["suggestion"]
     assert (await session.get("/breakpoints"))["total"] == 0
 
 

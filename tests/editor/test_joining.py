@@ -284,6 +284,12 @@ async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program:
         ):
             with pytest.raises(Refused):
                 await peer.ask(command, **arguments)
+        (refused,) = (await peer.ask("setFunctionBreakpoints", breakpoints=[{"name": "a b"}]))[
+            "breakpoints"
+        ]
+        assert refused["message"].startswith("function: must name a function, such as ")
+        with pytest.raises(Refused, match=r"filters\[0\]: must be 'raised'"):
+            await peer.ask("setExceptionBreakpoints", filters=["often"])
         with pytest.raises(Refused, match=r"counted from 1 here$"):
             await peer.ask("initialize", linesStartAt1=False)
         await peer._stream.send_all(b"Content-Length: x\r\n\r\n")

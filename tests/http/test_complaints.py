@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from relay.faces.common.complaints import complaints, unknown
+from relay.models.complaints import complaints, unknown
 from relay.models.creating import CreateSession
 from relay.models.ending import RestartRequest
 from relay.models.launch import LaunchRequest

@@ -19,9 +19,9 @@ from relay.errors import (
     RelayError,
     UnsupportedMediaType,
 )
-from relay.faces.common.complaints import MOST_COMPLAINTS
 from relay.faces.common.reading import MOST_VALUES, read_body, read_query, refuse_query
 from relay.models.breakpoints import BreakpointSpec
+from relay.models.complaints import MOST_COMPLAINTS
 from relay.models.creating import CreateSession
 from relay.models.definition import Definition
 from relay.models.launch import AttachRequest

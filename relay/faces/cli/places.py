@@ -63,10 +63,14 @@ def specs(places: Sequence[dict[str, Any]], **more: str | None) -> list[Breakpoi
     from relay.models.breakpoints import BreakpointSpec
 
     given = {name: value for name, value in more.items() if value is not None}
-    try:
-        return [BreakpointSpec.model_validate({**place, **given}) for place in places]
-    except ValidationError as error:
-        refuse(error)
+    found: list[BreakpointSpec] = []
+    for place in places:
+        fields = {**place, **given}
+        try:
+            found.append(BreakpointSpec.model_validate(fields))
+        except ValidationError as error:
+            refuse(error, BreakpointSpec, fields)
+    return found
 
 
 BREAKS = click.option(

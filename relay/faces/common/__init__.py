@@ -5,7 +5,6 @@ local_url     where clients on its machine reach a server
 own_streams   standard input and output of a process that speaks a protocol on them
 client_name   who sends a request over HTTP, and what it asks
 reading       bytes of a request into typed arguments
-complaints    what pydantic refuses, as {field, message, value}
 failures      whatever a request raised, as an error of the catalog
 actions       what a client can do next, in routes of the API
 tool_actions  the same in routes of the tool API

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ValidationError
 
 from relay.errors import InvalidParameter, InvalidRequest, MissingParameter, UnsupportedMediaType
-from relay.faces.common.complaints import Complaint, bounded, complaints, summary
+from relay.models.complaints import Complaint, bounded, complaints, summary
 
 Model = TypeVar("Model", bound=BaseModel)
 

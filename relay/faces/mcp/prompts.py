@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from relay.errors import InvalidRequest
-from relay.faces.common.complaints import unknown
+from relay.models.complaints import unknown
 
 HOW_TO_REPORT = (
     "Report the cause as FILE:LINE and one sentence, the values that show it, the steps from there "

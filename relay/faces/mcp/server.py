@@ -24,7 +24,6 @@ from pydantic import BaseModel, ValidationError
 from relay.asker import Asker, ask_for
 from relay.errors import InvalidRequest, RelayError
 from relay.faces.common.client_name import LONGEST_ARGUMENTS, LONGEST_NAME
-from relay.faces.common.complaints import complaints, summary, unknown
 from relay.faces.common.failures import as_relay_error
 from relay.faces.mcp import resources
 from relay.faces.mcp.actions import TOOL_WORDS
@@ -34,6 +33,7 @@ from relay.faces.mcp.prompts import PROMPTS, Prompt, text_of
 from relay.faces.mcp.tools import TOOLS, Tool, instructions, with_header
 from relay.hub import Hub
 from relay.logs.records import note
+from relay.models.complaints import complaints, summary, unknown
 
 log = logging.getLogger("relay.requests")
 

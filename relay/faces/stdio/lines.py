@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from relay.faces.common.complaints import complaints, summary, unknown
+from relay.models.complaints import complaints, summary, unknown
 from relay.models.line_protocol import COMMANDS, LineEvent, Params
 
 LONGEST_IN = 1024 * 1024

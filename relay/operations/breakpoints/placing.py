@@ -301,6 +301,13 @@ async def check_condition(session: Session, condition: str, of: str) -> None:
         )
 
 
+_WAYS_OUT = {
+    "hit_condition": "Write how many hits, such as 3, >= 3 or % 3",
+    "log_message": "Correct the text: {expression} is filled in, and {{ stands for a brace",
+}
+"""For what is no expression."""
+
+
 def _bad_text(
     breakpoint: Breakpoint, field: str, value: str, message: str, offset: int = 0
 ) -> BreakpointInvalidCondition:
@@ -308,6 +315,7 @@ def _bad_text(
     where = f"on {breakpoint.function}" if of_function else f"at line {breakpoint.line}"
     return BreakpointInvalidCondition(
         f"The {field} of the breakpoint {where} is not valid: {message}",
+        suggestion=_WAYS_OUT.get(field),
         file=breakpoint.path or None,
         line=breakpoint.line or None,
         field=field,

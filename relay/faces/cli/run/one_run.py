@@ -395,4 +395,4 @@ def _asked(model: type[Request], **fields: Any) -> Request:
     except ValidationError as error:
         from relay.client.calls import refuse
 
-        refuse(error)
+        refuse(error, model, fields)
