@@ -205,6 +205,44 @@ def test_a_loop_does_not_stop_for_ever(start: Start, tmp_path: Path) -> None:
     assert code == 0
     assert blocks(err)[-1].strip() == "end] ended by --until, 2 stops"
 
+    until = str(BOUND + 2)
+    code, _, err = finish(start("--break", f"loop.py:{loop}", "--until", until, "--", "loop.py"))
+    assert code == 0
+    assert blocks(err)[-1].strip() == f"end] ended by --until, {until} stops"
+
+
+CROWD = """
+    import threading
+    barrier = threading.Barrier(50)
+
+    def work(number):
+        barrier.wait()
+        square = number * number  # @here
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print("done")  # @last
+"""
+
+
+def test_threads_that_wait_for_their_turn_are_none_of_the_stops_after_the_bound(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "crowd.py", CROWD)
+    places = [f"crowd.py:{program.line(mark)}" for mark in ("here", "last")]
+    options = [word for place in places for word in ("--break", place)]
+    code, out, err = finish(start(*options, "--max-chars", "200", "--", "crowd.py"))
+    assert (code, out) == (0, b"done\n")
+    assert [block.split("]")[0] for block in blocks(err)] == [
+        *(f"stop {n}" for n in range(1, BOUND + 1)),
+        "note",
+        f"stop {BOUND + 1}",
+        "end",
+    ]
+
 
 SLEEPER = """
     import subprocess, time

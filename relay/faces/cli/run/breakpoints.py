@@ -49,6 +49,7 @@ class RunBreakpoints:
         self._placed: list[BreakpointView] = []
         self.ids: Mapping[str, str] = {}
         """By how the options spell them."""
+        self._off: set[str] = set()
 
     async def place(self, places: Sequence[dict[str, Any]]) -> None:
         """Set all of them; raises RelayError for one that cannot be."""
@@ -83,7 +84,13 @@ class RunBreakpoints:
         for number in hit:
             off = ChangeBreakpoint(enabled=False)
             await breakpoints.change_breakpoint(self._session, breakpoint_id=number, body=off)
+        self._off.update(hit)
         return hit
+
+    def are_off(self, hit: Sequence[str]) -> bool:
+        """Whether the stop is for breakpoints that were switched off when its thread had come to them
+        already, and waited for its turn."""
+        return bool(hit) and self._off.issuperset(hit)
 
 
 def _facts(one: BreakpointView) -> dict[str, Any]:

@@ -293,7 +293,7 @@ class OneRun:
         await self._streams.catch_up()
         failed = stop.failure is not None
         is_answer = await self._is_answered()
-        is_shown = is_answer or failed or not await self._watches.begin(stop, self._writer)
+        is_shown = is_answer or failed or await self._is_to_be_shown(stop)
         if (
             not is_answer
             and is_shown
@@ -315,6 +315,12 @@ class OneRun:
             with suppress(InvalidSessionState):  # it was killed meanwhile
                 await self._go_on()
         return False
+
+    async def _is_to_be_shown(self, stop: Any) -> bool:
+        """Whether it is a stop of the user's: not one that begins a watch, nor of what is switched off."""
+        if self._breakpoints.are_off(stop.hit_breakpoint_ids):
+            return False
+        return not await self._watches.begin(stop, self._writer)
 
     async def _go_on(self) -> None:
         if self._question is None:
@@ -381,11 +387,12 @@ class OneRun:
             await write_why(self._session, self._writer, expressions, frame, wait)
 
     async def _rein_in(self) -> None:
-        """After so many stops, the breakpoints that made them no longer stop it."""
-        if (self._stops - self._failures.total) % BOUND == 0:
+        """After so many stops, the breakpoints that made them no longer stop it: unless the user has
+        said at which it ends."""
+        if self._options.until is None and (self._stops - self._failures.total) % BOUND == 0:
             hit = await self._breakpoints.switch_off()
-            names = ", ".join([*hit, *await self._watches.end()])
-            await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
+            if names := ", ".join([*hit, *await self._watches.end()]):
+                await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
 
 
 def _asked(model: type[Request], **fields: Any) -> Request:
