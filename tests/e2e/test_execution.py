@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
@@ -249,6 +250,88 @@ async def test_pause_of_a_busy_loop(api: Api, program: Write, mode: str) -> None
         while int((await session.evaluate("count"))["result"]) == first:
             assert (await session.resume(wait=0.05))["status"] == "running"
             await session.post("/pause")
+
+
+@pytest.mark.parametrize("mode", ["fast", "adapter"])
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True: state.n += 1",
+        "for _ in iter(int, 1): state.n += 1",
+        "sum(state.__setattr__('n', n) is None for n in itertools.count())",
+        "[state.__setattr__('n', n) for n in itertools.count() if not n]",
+    ],
+)
+async def test_pause_of_a_loop_that_is_on_one_line(
+    api: Api, program: Write, mode: str, loop: str
+) -> None:
+    """From Python 3.12 on its line is an event once, and none follows."""
+    busy = program(f"""
+        import itertools, types
+        state = types.SimpleNamespace(n=0)
+
+        def spin():
+            {loop}  # @loop
+
+        print("busy", flush=True)
+        spin()
+    """)
+    session = await api.session()
+    await session.breakpoint(busy.text, busy.line("loop"))
+    await session.launch(busy.text, wait=30, launch_mode=mode)
+    (placed,) = (await session.get("/breakpoints"))["breakpoints"]
+    await session.delete(f"/breakpoints/{placed['id']}")
+    assert (await session.resume(wait=0))["status"] == "running"
+    for _ in range(3):
+        at = await session.post("/pause")
+        assert (at["status"], at["stop_reason"], place(at)[0]) == (
+            "paused",
+            "pause",
+            busy.line("loop"),
+        )
+        seen = [(await session.evaluate("state.n"))["result"] for _ in range(2)]
+        assert seen[0] == seen[1]
+        assert (await session.resume(wait=0))["status"] == "running"
+
+
+async def test_a_loop_on_one_line_stands_for_the_stop_of_another_thread(
+    api: Api, program: Write
+) -> None:
+    """It stands within the line, and its own breakpoint there has no other hit for it."""
+    written = program("""
+        import threading
+        state = {"n": 0, "goes": True}
+
+        def spin():
+            while state["goes"]: state["n"] += 1  # @loop
+
+        def work(number):
+            return number  # @here
+
+        thread = threading.Thread(target=spin)
+        thread.start()
+        while not state["n"]:
+            pass
+        for number in range(3):
+            work(number)
+        state["goes"] = False
+        thread.join()
+    """)
+    session = await api.session()
+    await session.breakpoint(written.text, written.line("here"))
+    await session.breakpoint(written.text, written.line("loop"), log_message="once")
+    at = await session.launch(written.text, wait=30)
+    for _ in range(3):
+        assert place(at) == (written.line("here"), "work")
+        seen = [(await session.evaluate("state['n']"))["result"] for _ in range(3)]
+        assert seen == seen[:1] * 3
+        at = await session.resume(wait=30)
+    assert at["status"] == "terminated"
+    if sys.version_info >= (3, 12):
+        assert [one["hit_count"] for one in (await session.get("/breakpoints"))["breakpoints"]] == [
+            3,
+            1,
+        ]
 
 
 async def test_pause_of_a_blocked_program_says_running_and_stops_when_it_comes_back(

@@ -42,7 +42,12 @@ if TYPE_CHECKING:
         begin_questions,
         end_questions,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.steps import any_thread_steps, events_module
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import (
+        any_thread_steps,
+        events_module,
+        pydevd_thread,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
 
 EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
 """A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
@@ -116,7 +121,6 @@ def stand_before_pydevd() -> None:
     _idle.start = _register(events.PY_START, _on_start) or _idle.start
     _idle.leave = _register(events.PY_RETURN, _on_leave) or _idle.leave
     _idle.error = _register(events.RAISE, _on_raise) or _idle.error
-    _register(events.JUMP, _on_jump)
 
 
 def _register(event: int, callback: Any) -> Any:
@@ -320,6 +324,25 @@ def _on_raise(code: Any, offset: int, error: Any) -> Any:
     return ask_about_raise(_idle.error, code, offset, error)
 
 
-def _on_jump(code: Any, offset: int, target: int) -> Any:
-    """Nobody looks at jumps, but pydevd has them be events wherever lines are."""
-    return MONITORING.DISABLE
+def stand_at_jump(code: Any, offset: int, target: int) -> Any:
+    """pydevd has jumps be events wherever lines are. One is needed where a thread is to stand: a loop that
+    is on one line has no event of a line after its first."""
+    epoch = _idle.epoch
+    if target <= offset and attempt(_stand_if_asked, frame_at(1), default=False):
+        return None
+    return MONITORING.DISABLE if _idle.epoch is epoch else None
+
+
+def _stand_if_asked(frame: Any) -> bool:
+    """Whether this thread is to stand for a pause, or for another thread's stop; then it has stood."""
+    thread = pydevd_thread()
+    info = getattr(thread, "additional_info", None)
+    if info is None or info.pydev_state != SUSPENDED or info.is_in_wait_loop or info.is_tracing:
+        return False
+    py_db = debugger()
+    if py_db is None or py_db.pydb_disposed:
+        return False
+    info.trace_suspend_type = "sys_monitor"
+    # No line that it comes to: a breakpoint there has been passed.
+    py_db.do_wait_suspend(thread, frame, "jump", None)
+    return True

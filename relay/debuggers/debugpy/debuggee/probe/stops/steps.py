@@ -7,7 +7,7 @@
   one waits is missed, and a step does not lead into it. Here it is reported.
 * On 3.12 it takes the jump at the end of a `while` loop for one that stays on its line, stops for
   it, and from line 257 on stops again for the line: the first line of the loop stops twice, and
-  counts two hits. Here it gets no events of jumps, as on 3.13.
+  counts two hits. Here it gets no events of jumps, as on 3.13; they serve pauses alone.
 
 And, on every version, where debugpy itself runs the program: a step from `sys.exit()` leads into
 the log that debugpy keeps. Here it ends with the program.
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import stand_before_pydevd
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
+        stand_at_jump,
+        stand_before_pydevd,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
@@ -99,7 +102,7 @@ def _register_callbacks(register: Any, *arguments: Any, **named: Any) -> None:
     register(*arguments, **named)
     tool, events = MONITORING.DEBUGGER_ID, MONITORING.events
     if MONITORING.get_tool(tool) == "pydevd":  # not before the first thread is traced
-        MONITORING.register_callback(tool, events.JUMP, None)
+        MONITORING.register_callback(tool, events.JUMP, stand_at_jump)
         MONITORING.register_callback(tool, events.PY_RESUME, _on_resume)
         stand_before_pydevd()
 
