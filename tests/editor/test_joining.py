@@ -193,6 +193,32 @@ async def test_a_program_that_the_editor_launches_is_its_own(api: Api, program: 
     assert (await api.get("/sessions"))["total"] == 0
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({}, 'launch: give either "program" or "module"'),
+        ({"program": "a.py", "module": "a"}, 'launch: give either "program" or "module"'),
+        ({"program": 5}, "program: must be a string. "),
+        ({"program": "a.py", "stopOnEntry": "yes"}, "stopOnEntry: must be true or false. "),
+        (
+            {"program": "a.py", "args": "x", "env": {"A": 1}},
+            "args: must be a list; env.A: must be ",
+        ),
+        ({"program": "a.py", "cwd": "/no-such-place"}, "cwd: no such directory: "),
+        ({"program": "a.py", "python": "/no-such-python"}, "python: no such executable: "),
+    ],
+)
+async def test_what_is_wrong_with_a_launch_is_named_as_the_editor_wrote_it(
+    api: Api, wrong: dict[str, Any], words: str
+) -> None:
+    async with editor(terms(api)) as peer:
+        launching = await peer.send({"command": "launch", "arguments": wrong})
+        await peer.send({"command": "configurationDone"})
+        refused = await peer.response(launching)
+    assert not refused["success"]
+    assert refused["message"].startswith(words)
+
+
 async def test_a_launch_that_fails_is_refused_in_words(api: Api, tmp_path: Path) -> None:
     async with editor(terms(api)) as peer:
         arguments = {"program": str(tmp_path / "none.py")}
@@ -287,7 +313,16 @@ async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program:
         (refused,) = (await peer.ask("setFunctionBreakpoints", breakpoints=[{"name": "a b"}]))[
             "breakpoints"
         ]
-        assert refused["message"].startswith("function: must name a function, such as ")
+        assert refused["message"].startswith("name: must name a function, such as ")
+        wish = {"line": cart.line("loop"), "hitCondition": "often"}
+        places = {"source": {"path": cart.text}, "breakpoints": [wish, {"line": "x"}]}
+        first, second = (await peer.ask("setBreakpoints", **places))["breakpoints"]
+        assert first["message"].startswith(
+            f"The hitCondition of the breakpoint at line {wish['line']} "
+        )
+        assert second["message"] == "line: must be a whole number"
+        with pytest.raises(Refused, match=r"^threadId: must be a whole number"):
+            await peer.ask("next", threadId="x")
         with pytest.raises(Refused, match=r"filters\[0\]: must be 'raised'"):
             await peer.ask("setExceptionBreakpoints", filters=["often"])
         with pytest.raises(Refused, match=r"counted from 1 here$"):

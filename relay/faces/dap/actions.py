@@ -1,9 +1,29 @@
-"""What to do next, in the words of an editor and of its launch configuration."""
+"""What is wrong and what to do next, in the words of an editor and of its launch configuration."""
 
 from __future__ import annotations
 
-from relay.actions import Action, Words, no_way
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from relay.actions import Action, Words, in_words, no_way
+from relay.errors import RelayError
 from relay.faces.common.common_words import ONE_PROGRAM_WORDS
+
+ARGUMENTS: Mapping[str, str] = {
+    "script": "program",
+    "project_root": "cwd",
+    "python_path": "python",
+    "stop_on_entry": "stopOnEntry",
+    "thread_id": "threadId",
+    "frame_id": "frameId",
+    "start_frame": "startFrame",
+    "variables_reference": "variablesReference",
+    "function": "name",
+    "hit_condition": "hitCondition",
+    "log_message": "logMessage",
+}
+"""What fields of the relay's requests are called in DAP, and in a launch configuration."""
 
 EDITOR_WORDS: Words = {
     **ONE_PROGRAM_WORDS,
@@ -44,3 +64,28 @@ EDITOR_WORDS: Words = {
         Action.CORRECT_PARAMETER,
     ),
 }
+
+
+def error_text(error: RelayError) -> str:
+    """What is wrong, and the way out if editors have one."""
+    suggestion = in_words(error.suggestion, error.details, EDITOR_WORDS)
+    message = message_of(error)
+    return message if suggestion is None else f"{message}. {suggestion}"
+
+
+def message_of(error: RelayError) -> str:
+    """What is wrong, with each field called as the argument that it came from."""
+    complaints: list[dict[str, Any]] = error.details.get("errors") or []
+    message = error.message
+    for field in {complaint["field"] for complaint in complaints}:
+        pattern = rf"(?:^|(?<=; )){re.escape(field)}(?=: )"
+        message = re.sub(pattern, lambda found: _as_argument(found[0]), message)
+    of_breakpoint = str(error.details.get("field", ""))
+    return message.replace(f"The {of_breakpoint} of ", f"The {_as_argument(of_breakpoint)} of ", 1)
+
+
+def _as_argument(field: str) -> str:
+    """`env.A` and `args[0]` begin with the argument's name."""
+    name = re.match(r"\w*", field)
+    first = "" if name is None else name[0]
+    return ARGUMENTS.get(first, first) + field[len(first) :]

@@ -15,6 +15,7 @@ from relay.client import AsyncSession
 from relay.dap import types as dap
 from relay.errors import RelayError
 from relay.faces.dap import views
+from relay.faces.dap.actions import message_of
 
 
 class EditorDataBreakpoints:
@@ -32,7 +33,7 @@ class EditorDataBreakpoints:
             view = await self._session.set_data_breakpoint(expression=expression, frame_id=frame)
             await self._session.delete_data_breakpoint(view.id)
         except RelayError as error:
-            return {"dataId": None, "description": error.message}
+            return {"dataId": None, "description": message_of(error)}
         return {
             "dataId": json.dumps([expression, frame]),
             "description": f"{expression}: its changes",
@@ -63,7 +64,7 @@ class EditorDataBreakpoints:
                 expression=expression, frame_id=frame, condition=wish[1]
             )
         except RelayError as error:
-            return views.refused_breakpoint(None, error.message)
+            return views.refused_breakpoint(None, message_of(error))
         self._own[wish] = view.id
         return {"id": views.number_of_data(view.id), "verified": view.verified}
 

@@ -12,12 +12,11 @@ from typing import Any
 
 import trio
 
-from relay.actions import in_words
 from relay.client import AsyncClient, AsyncSession
 from relay.dap.conversation import IncomingRequest
 from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
-from relay.faces.dap.actions import EDITOR_WORDS
+from relay.faces.dap.actions import error_text
 from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.event_writer import EventWriter
@@ -160,6 +159,8 @@ class Face:
     async def _prepare_launch(self, arguments: Arguments) -> Body:
         """Make the session; the program starts when the editor has set everything."""
         self._require_alone()
+        if bool(arguments.get("program")) == bool(arguments.get("module")):
+            raise _Refusal('launch: give either "program" or "module"')
         fields = {"project_root": "cwd", "python_path": "python", "adapter": "adapter"}
         given = {ours: arguments[name] for ours, name in fields.items() if arguments.get(name)}
         self._join(await self._client.create_session(**given))
@@ -433,11 +434,7 @@ def _too_early() -> _Refusal:
 
 
 def _words(error: RelayError | _Refusal) -> str:
-    if isinstance(error, _Refusal):
-        return str(error)
-    suggestion = in_words(error.suggestion, error.details, EDITOR_WORDS)
-    # None: the way out is one that editors do not have.
-    return error.message if suggestion is None else f"{error.message}. {suggestion}"
+    return str(error) if isinstance(error, _Refusal) else error_text(error)
 
 
 _Do = Callable[[Face, Arguments], Awaitable[Body]]

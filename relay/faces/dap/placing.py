@@ -17,6 +17,7 @@ from relay.client import AsyncSession
 from relay.dap import types as dap
 from relay.errors import RelayError
 from relay.faces.dap import views
+from relay.faces.dap.actions import message_of
 from relay.models.breakpoints import BreakpointView
 from relay.models.places import parse_function
 
@@ -68,7 +69,7 @@ class EditorBreakpoints:
         try:
             batch = await self._session.set_breakpoints(**place, **fields)
         except RelayError as error:
-            return views.refused_breakpoint(wish.get("line"), error.message)
+            return views.refused_breakpoint(wish.get("line"), message_of(error))
         if not batch.breakpoints:  # two editors at one line: the other was quicker
             return views.refused_breakpoint(wish.get("line"), "Somebody else has just removed it")
         (view,) = batch.breakpoints
