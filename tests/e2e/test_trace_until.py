@@ -118,10 +118,12 @@ SEARCH = """
 """
 
 KINDS = """
+    import asyncio
     import collections
     import dataclasses
     import enum
     import functools
+    import itertools
 
     class Colour(enum.Enum):
         RED = 1
@@ -270,7 +272,74 @@ KINDS = """
         order.tags.clear()
         return message
 
+    def counted(counter, holder, n):
+        first = next(counter)
+        second = next(counter)
+        holder.width = second
+        next(holder.counter)
+        return first + second
+
+    class Holder(Shown):
+        def __repr__(self):
+            return f"Holder({self.counter})"
+
+    class Chain:
+        def __init__(self):
+            self.links = []
+
+        def __repr__(self):
+            return f"Chain({self.links})"
+
+        def __lshift__(self, link):
+            self.links.append(link)
+            return self
+
+        def __or__(self, link):
+            self.links.append([link])
+            return self
+
+        __rshift__ = __lshift__
+
+    def linked(chain, n):
+        number = n << 1
+        chain << number
+        chain >> number
+        chain | number
+        return chain
+
+    async def gives(rows, n):
+        rows.append(n)
+        yield rows
+        rows.append(-n)
+        yield rows
+        rows.clear()
+
+    async def takes(rows, n):
+        async for row in gives(rows, n):
+            rows.append([n])
+
+    class Told(Exception):
+        more = ""
+
+        def __str__(self):
+            return f"told{self.more}"
+
+    def tells(error):
+        raise error
+
+    def hears(n):
+        for error in Told(n), ValueError(n):
+            try:
+                tells(error)
+            except (Told, ValueError):
+                error.more = " later"
+                error.args = (n, "later")
+        return n
+
     def main():
+        holder = Holder(1)
+        holder.counter = itertools.count()
+        counter, chain = itertools.count(), Chain()
         order, boxes = Order(1, 2.5, ["a"]), [Box(1), Shown(2), Box(3)]
         rows, numbers = [[1, 2], [3], [Order(2, 1.0)]], list(range(200))
         found, names, items = {0, 7}, frozenset([1]), [0, 1]
@@ -294,6 +363,10 @@ KINDS = """
             lambda n: fails(order, n),
             lambda n: boxes[0].grow(n),
             lambda n: boxes[1].reads(n),
+            lambda n: counted(counter, holder, n),
+            lambda n: linked(chain, n),
+            lambda n: asyncio.run(takes([], n)),
+            lambda n: hears(n),
         ):
             for n in range(3):
                 call(n)
@@ -304,6 +377,7 @@ KINDS = """
 OF_KINDS = [
     "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "cyclic",
     "tables", "loops", "consumes", "closes.inner", "bound_again", "fails", "Box.grow", "Box.reads",
+    "counted", "linked", "gives", "hears",
 ]  # fmt: skip
 
 SAME = [

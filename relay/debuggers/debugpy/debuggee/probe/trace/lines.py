@@ -67,6 +67,8 @@ _HARMLESS = [
     "TO_BOOL",
 ]
 _HARMLESS_KINDS = ("JUMP", "POP_JUMP", "RETURN_", "STORE_FAST", "UNARY_", "BINARY_")
+_OPERATORS = ("BINARY_", "COMPARE_OP", "UNARY_")
+_SHIFTS = ("BINARY_LSHIFT", "BINARY_RSHIFT")  # before 3.11
 _SUBSCRIPTS = ("BINARY_SUBSCR", "BINARY_SLICE")  # may be a program's `__getitem__`
 
 
@@ -203,24 +205,31 @@ def acting_lines(code: Any, only_reads: Callable[[int, Any], bool] | None = None
 
     only_reads: of an instruction that may, by its index among all: whether it does not.
     """
-    acts = {
+    acts = _may_act_at(code)
+    lines = {
         line
         for index, (line, instruction) in enumerate(lines_of_instructions(code))
-        if _may_act(instruction) and (only_reads is None or not only_reads(index, instruction))
+        if acts[index] and (only_reads is None or not only_reads(index, instruction))
     }
-    return frozenset(acts.union(_lines_that_jump_to_acts(code)))
+    return frozenset(lines.union(_lines_that_jump_to_acts(code, acts)))
 
 
-def _lines_that_jump_to_acts(code: Any) -> Iterator[int]:
+def _may_act_at(code: Any) -> list[bool]:
+    """Of each instruction, by its index, whether it may change a value in place, or run other code."""
+    instructions = facts_of(code)[0]
+    following = [instruction.opname for instruction in instructions[1:]]
+    return list(map(_may_act, instructions, [*following, ""]))
+
+
+def _lines_that_jump_to_acts(code: Any, acts: list[bool]) -> Iterator[int]:
     """Those whose jumps lead to instructions of no line: the end of an `except ... as e` deletes it
     on the line from which it is reached, wherever it stands in the code."""
     instructions, index_of, _ = facts_of(code)
     for line, one in lines_of_instructions(code):
         if one.opcode in JUMPS and type(one.argval) is int:
-            behind = itertools.islice(
-                instructions, index_of.get(one.argval, len(instructions)), None
-            )
-            if any(map(_may_act, itertools.takewhile(_has_no_line, behind))):
+            at = index_of.get(one.argval, len(instructions))
+            behind = itertools.takewhile(_has_no_line, instructions[at:])
+            if any(itertools.islice(acts, at, at + len(list(behind)))):
                 yield line
 
 
@@ -258,10 +267,17 @@ def lines_of_instructions(code: Any) -> Iterator[tuple[int, Any]]:
         yield line, instruction
 
 
-def _may_act(instruction: Any) -> bool:
+def _may_act(instruction: Any, then: str) -> bool:
+    """then: the operation that follows.
+
+    Operators count as reading, but for what makes one a verb: `<<`, `>>`, and where nothing is done
+    with what it gives.
+    """
     name = instruction.opname
+    if name.startswith(_OPERATORS) and then == "POP_TOP":
+        return True
     if name == "BINARY_OP":
-        return bool(instruction.argrepr.endswith("="))
+        return bool(instruction.argrepr.endswith(("=", "<<", ">>")))
     if name in _HARMLESS:
         return False
-    return name in _SUBSCRIPTS or not name.startswith(_HARMLESS_KINDS)
+    return name in (*_SUBSCRIPTS, *_SHIFTS) or not name.startswith(_HARMLESS_KINDS)

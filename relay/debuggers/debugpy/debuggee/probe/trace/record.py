@@ -46,7 +46,7 @@ _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
 SIZED: Any = frozenset((list, dict, set))
 SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
-_SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
+SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 _SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _PAUSES = _SUSPENDS | inspect.CO_GENERATOR
 _FORKS = frozenset(("fork", "forkpty"))
@@ -237,10 +237,9 @@ class FrameTrace:
 
     def _suspend(self, call: _TracedCall, frame: Any, value: Any) -> None:
         record, number = call.record, call.record.get("suspensions", 0)
-        awaits = bool(frame.f_code.co_flags & _SUSPENDS)
-        if type(value).__name__ == "async_generator_wrapped_value":
-            inner = gc.get_referents(value)
-            awaits, value = len(inner) != 1, inner and inner[0]
+        awaits, value = bool(frame.f_code.co_flags & _SUSPENDS), unwrapped(value)
+        if type(value) is Given:
+            awaits, value = False, value.value
         is_generator = bool(frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR)
         if not (awaits and is_generator):  # whose count is that of its values
             record["suspensions"] = number = number + 1
@@ -257,14 +256,14 @@ class FrameTrace:
     def raised(self, frame: Any, error: Any) -> None:
         """An exception passes through the line at which the frame is."""
         call = self.frames.get(frame)
-        if call is None or not call.depth or issubclass(type(error), _SILENT):
+        if call is None or not call.depth or issubclass(type(error), SILENT):
             return
         if call.step is None or call.last_error == id(error):
             return
         call.last_error = id(error)
         self.exceptions += 1
         if call.gap is None:
-            call.step["raised"] = self.texts.error(error)
+            call.step["raised"] = self.error_text(error)
 
     def handles(self, frame: Any, error: Any) -> None:
         """A line is about to run while this exception is handled, if any. The one that was raised
@@ -278,8 +277,12 @@ class FrameTrace:
         call = self._settled(frame)
         if call is None:
             return False
-        call.record["exception"] = dict(self.texts.error(error), line=frame.f_lineno)
+        call.record["exception"] = dict(self.error_text(error), line=frame.f_lineno)
         return self._close(call, frame)
+
+    def error_text(self, error: Any) -> dict[str, Any]:
+        """What an exception says at this event."""
+        return self.texts.error(error)
 
     def _close(self, call: _TracedCall, frame: Any) -> bool:
         del self.frames[frame]
@@ -413,6 +416,23 @@ class FrameTrace:
             "complaint": self.complaint,
             "root": None if self.root is None else self.root.record,
         }
+
+
+class Given:
+    """What an asynchronous generator gives, out of what the interpreter wraps it in."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def unwrapped(value: Any) -> Any:
+    """Of what a frame leaves when it suspends: `Given` if it is such a wrapper, else the value."""
+    if type(value).__name__ != "async_generator_wrapped_value":
+        return value
+    inner = gc.get_referents(value)
+    return Given(inner[0]) if len(inner) == 1 else value
 
 
 def _is_by_interpreter(frame: Any) -> bool:

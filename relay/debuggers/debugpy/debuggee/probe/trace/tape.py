@@ -31,13 +31,24 @@ if TYPE_CHECKING:
         ValueTexts,
         parts_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict, own_slots
-    from relay.debuggers.debugpy.debuggee.probe.values.types import is_dunder, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
+        arguments_of,
+        own_dict,
+        own_slots,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        is_dunder,
+        keeps_more,
+        lookup,
+        mro_of,
+        plan_of,
+    )
 
 TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
 MOST_EVENTS = 5000  # on one tape
 _MOST_TAPE_LEAVES, _MOST_KNOWN_TEXTS = 60, 500
 _NO_NAMES: frozenset[str] = frozenset()
+_SAYING_ARGUMENTS = (BaseException.__str__, KeyError.__str__)
 _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 
 
@@ -103,10 +114,12 @@ class TapeTexts(ValueTexts):
         super().__init__(reveal)
         self.copies = Copies()
         self.known: dict[tuple[int, str], tuple[Any, list[Any], _Shown]] = {}
+        self.last_error: tuple[Any, Any, dict[str, Any]] | None = None
 
     def begin(self) -> None:
         """Nothing is on a tape: what was known of values is let go of."""
         self.seconds = 0.0
+        self.last_error = None
         if self.known:
             self.known.clear()
 
@@ -114,6 +127,20 @@ class TapeTexts(ValueTexts):
         if type(value) is _Shown:
             return dict(value.near if room <= ROOM else value.wide)
         return super().value(name, value.value if type(value) is _Copy else value, room)
+
+    def said(self, error: Any) -> dict[str, Any]:
+        """The text of an exception, which may say something else later.
+
+        Written once for each, and not at each frame that it leaves, if its arguments are all of it.
+        """
+        last, arguments = self.last_error, arguments_of(error)
+        if last is not None and last[0] is error and last[1] is arguments:
+            return last[2]
+        record = self.error(error)
+        is_fixed = UNCHANGING.issuperset(map(type, arguments))
+        is_fixed = is_fixed and lookup(mro_of(type(error)), "__str__") in _SAYING_ARGUMENTS
+        self.last_error = (error, arguments, record) if is_fixed else None
+        return record
 
     def kept(self, name: str, value: Any, is_whole: bool = True) -> Any:
         """The value in a form that the program cannot change; whole: also as an argument."""
@@ -233,7 +260,7 @@ def _leaves_of(value: Any) -> list[Any] | None:
             ahead += one.values()
         else:
             plan = plan_of(one)
-            if plan.family != "object":
+            if plan.family != "object" or keeps_more(plan):
                 return None
             parts = own_dict(one, plan)
             ahead += parts.values()
@@ -263,6 +290,7 @@ class Replay(FrameTrace):
         super().__init__(trace.call, trace.depth, trace.texts.reveal)
         self.texts, self.codes, self.facts = trace.texts, trace.codes, facts
         self.copies: dict[int, _Copy] = {}  # by the id of what is written for each
+        self.said: Any = None  # by the exception of the event that is replayed
 
     def play(self, tape: Tape) -> None:
         past: dict[Any, _Past] = {}
@@ -288,12 +316,16 @@ class Replay(FrameTrace):
         elif kind == TAPE_LINE:
             self.line(frame, what)
         elif kind == TAPE_RAISE:
-            self.raised(frame, what)
+            error, self.said = what
+            self.raised(frame, error)
         elif kind == TAPE_UNWIND:
-            error, frame.f_lineno = what
+            error, self.said, frame.f_lineno = what
             self.unwound(frame, error)
         else:
             self.leave(frame, what, kind == TAPE_YIELD)
+
+    def error_text(self, error: Any) -> dict[str, Any]:
+        return dict(self.said)
 
     def _variables(self, tape: Tape) -> list[Any]:
         """Those of each event: what lines gave in between is found at the next look."""

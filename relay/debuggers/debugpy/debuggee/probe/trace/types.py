@@ -1,8 +1,8 @@
 """What lines can change where the types of a function's arguments are known.
 
 Most lines only read: an attribute that is stored, an item of a list, a `len`. Without the types each of
-them may run any code; with them it is known which do. Operators count as reading, and so does what
-they ask of a type: comparison, hash, arithmetic.
+them may run any code; with them it is known which do. Operators count as reading, but for those that
+`lines.py` names, and so does what they ask of a type: comparison, hash, arithmetic.
 """
 
 from __future__ import annotations

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
         SEAMLESS,
+        SILENT,
         FrameTrace,
+        Given,
+        unwrapped,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.tape import (
         MOST_EVENTS,
@@ -251,8 +254,10 @@ class UntilTrace(FrameTrace):
         """An exception passes through the line at which the frame is."""
         kept = self._on_tape(frame)
         if kept is not None:
+            is_shown = kept.inner and not issubclass(type(error), SILENT)
+            said = self.tape_texts.said(error) if is_shown else None
             for tape, _ in kept.inner:
-                tape.add(TAPE_RAISE, frame, error, None)
+                tape.add(TAPE_RAISE, frame, (error, said), None)
 
     def handles(self, frame: Any, error: Any) -> None:
         """A tape holds the exceptions that are on it: each has its own address."""
@@ -271,13 +276,17 @@ class UntilTrace(FrameTrace):
         if kept.tapes or len(kept.inner) > (own is not None):
             kind, what = TAPE_RETURN, value
             if error is not None:
-                kind, what = TAPE_UNWIND, (error, frame.f_lineno)
+                kind, what = TAPE_UNWIND, (error, self.tape_texts.said(error), frame.f_lineno)
             self._end_on_tapes(kept, frame, kind, what)
         return False
 
     def _end_on_tapes(self, kept: _TapedCall, frame: Any, kind: int, what: Any) -> None:
         variables = self._look(frame) if kept.inner else None
-        if kind != TAPE_UNWIND:
+        if kind == TAPE_YIELD:
+            what = unwrapped(what)
+        if type(what) is Given:
+            what = Given(self.tape_texts.kept(frame.f_code.co_name, what.value))
+        elif kind != TAPE_UNWIND:
             what = self.tape_texts.kept(frame.f_code.co_name, what)
         tapes = {id(tape): tape for tape in (*kept.tapes, *(tape for tape, _ in kept.inner))}
         for tape in tapes.values():
@@ -329,7 +338,7 @@ class UntilTrace(FrameTrace):
     def _find(self, own: Tape, frame: Any, value: Any, error: Any) -> None:
         kind, what = TAPE_RETURN, value
         if error is not None:
-            kind, what = TAPE_UNWIND, (error, frame.f_lineno)
+            kind, what = TAPE_UNWIND, (error, self.tape_texts.said(error), frame.f_lineno)
         own.events.append((kind, frame, what, self._look(frame)))
         self._about(frame)
         replay = Replay(self, self.facts)

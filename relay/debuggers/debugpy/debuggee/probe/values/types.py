@@ -18,6 +18,9 @@ name_of = type.__dict__["__name__"].__get__
 qualname_of = type.__dict__["__qualname__"].__get__
 module_of = type.__dict__["__module__"].__get__
 flags_of = type.__dict__["__flags__"].__get__
+_size_of = type.__dict__["__basicsize__"].__get__
+_PLACES_OUTSIDE = [type.__dict__[n].__get__ for n in ("__dictoffset__", "__weakrefoffset__")]
+_EMPTY, _POINTER = _size_of(object), _size_of(object) // 2  # bytes: a count and a type
 _HEAP_TYPE = 1 << 9
 DATA_DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 VIEWS: tuple[Any, ...] = (
@@ -136,6 +139,15 @@ def _members(mro: tuple[type, ...], family: str) -> list[tuple[str, Any]]:
                 if type(found) is types.MemberDescriptorType and not is_dunder(name):
                     members.setdefault(name, found)
     return list(members.items())
+
+
+def keeps_more(plan: Plan) -> bool:
+    """Whether an object that is of no builtin type may keep what neither its dict nor a member has.
+
+    So do objects of types in C, as an iterator its place: there is more of them than their members.
+    """
+    known = len(plan.members) + sum(place(plan.cls) > 0 for place in _PLACES_OUTSIDE)
+    return bool(_size_of(plan.cls) > _EMPTY + known * _POINTER)
 
 
 def lookup(mro: tuple[type, ...], name: str) -> Any:
