@@ -740,6 +740,63 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     assert "A class goes as Wrapper.__init__; what a library has goes as package" in err
 
 
+LEAVING = """
+    import os
+    import sys
+    import time
+
+    def leave(how):
+        moment = 600
+        if how == "exit":
+            os._exit(3)
+        elif how == "kill":
+            os.kill(os.getpid(), 9)
+        time.sleep(moment)  # @sleeps
+
+    def calm(number):
+        return number
+
+    calm(1)
+    calm(2)
+    leave(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("how", ["exit", "kill"])
+def test_of_a_program_that_takes_its_record_along_it_is_not_said_what_it_called(
+    start: Start, tmp_path: Path, how: str
+) -> None:
+    Program.write(tmp_path / "leaving.py", LEAVING)
+    for trace in (("leave",), ("calm", "--until-result", "result > 2"), ("calm:number > 2",)):
+        _, _, err = finish(start("--trace", *trace, "--", "leaving.py", how))
+        said = err.splitlines()[-1]
+        assert said.endswith(": the program ended at once, and what was recorded went with it"), err
+
+
+def test_a_call_that_is_not_over_at_the_end_of_the_time_is_shown_as_far_as_it_came(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "leaving.py", LEAVING)
+    timeout = ("--timeout", "2", "--", "leaving.py", "sleep")
+    code, _, err = finish(start("--trace", "leave", *timeout))
+    end = err.rpartition("--trace leave: ")[2].splitlines()
+    assert (code, end[0]) == (124, "the call was not over at the end"), err
+    assert end[1].startswith("leave(how='sleep') at leaving.py:")
+    assert end[-2].startswith(f"    {program.line('sleeps'):2}  time.sleep(moment)")
+    _, _, err = finish(start("--trace", "leave", "--until-result", "True", *timeout))
+    assert err.splitlines()[-1] == "--trace leave: no call ended so; 1 was not over"
+    _, _, err = finish(start("--trace", "calm", "--until-result", "result > 2", *timeout))
+    assert err.splitlines()[-1] == "--trace calm: no call ended so; 2 calls went by"
+
+
+def test_what_one_run_cannot_answer_is_refused(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "shares.py", SHARES)
+    code, _, err = finish(start("--trace", "share", "--trace", "main", "--", "shares.py"))
+    assert (code, "--trace goes once" in err) == (2, True), err
+    code, _, err = finish(start("--trace", "share", "--calls", "--", "shares.py"))
+    assert (code, "--trace and --calls are two questions" in err) == (2, True), err
+
+
 FORKING = """
     import os
 

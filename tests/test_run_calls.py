@@ -217,3 +217,11 @@ def test_calls_that_went_with_the_program_are_said_to_be_gone(run: Run, tmp_path
     done = run("--calls", "--", "main.py")
     reason = "the program ended at once, and what was recorded went with it"
     assert f"\nIncomplete: {reason}\n" in done.stderr.partition("[calls] ")[2]
+
+
+def test_calls_of_the_debugger_are_none_of_the_library_that_is_asked_about(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "main.py").write_text("def work(n):\n    return n\n\nwork(1)\n")
+    done = run("--calls", "os", "--", "main.py")
+    assert "[calls] 0 calls of 0 functions" in done.stderr

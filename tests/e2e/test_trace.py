@@ -1002,3 +1002,32 @@ async def test_an_exception_that_goes_on_behind_an_await_leaves_the_call(
     line = next(line for line in calls["text"].splitlines() if "guarded(number=3)" in line)
     assert "raised" in line
     assert "StopIteration" not in line
+
+
+ANEW = """
+    import ast
+    import inspect
+    import textwrap
+
+    def anew(function):
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree.body[0].decorator_list = []
+        ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+        exec(compile(tree, __file__, "exec"), made := {})
+        return made[function.__name__]
+
+    @anew
+    def twice(number):
+        return number * 2  # @twice
+
+    twice(4)  # @main
+"""
+
+
+async def test_a_function_that_its_decorator_has_compiled_anew_is_found_by_its_line(
+    api: Api, program: Write
+) -> None:
+    source = program(ANEW)
+    session = await paused(api, source, "main")
+    told = await traced(session, file=source.text, line=source.line("twice"))
+    assert told["text"].splitlines()[-1] == "-> 8"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import trio
 
@@ -70,6 +70,8 @@ class Wanted(NamedTuple):
     function: str
     path: str | None = None
     line: int | None = None
+    """Of its first decorator, or its `def`."""
+    def_line: int | None = None
     is_found: bool = True
     """Whether it is known already by this name."""
 
@@ -91,6 +93,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
             function=wanted.function,
             path=wanted.path,
             line=wanted.line,
+            def_line=wanted.def_line,
             number=body.call,
             depth=body.depth,
             condition=body.condition,
@@ -103,8 +106,6 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         cursor = session.events.last_seq
         await resume_all(session, stop, "trace a call", {"threadId": stop.thread_id})
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
-    if session.is_over and session.program_run.trace is None:
-        session.program_run.keep_trace(NOT_REPORTED)
     return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
 
 
@@ -136,7 +137,8 @@ async def _wanted(session: Session, body: TraceRequest) -> Wanted:
             f"line {body.line} of {spot.path} is inside no function",
             "Choose a line inside a function, or its def; or give the function's name",
         )
-    return Wanted(found[0], spot.path, found[1])
+    name, first_line, def_line = found
+    return Wanted(name, spot.path, first_line, def_line)
 
 
 async def _check_until(session: Session, text: str | None) -> None:
@@ -154,8 +156,9 @@ async def _check_until(session: Session, text: str | None) -> None:
         )
 
 
-def _function_at(source: str, line: int) -> tuple[str, int] | None:
-    """Name and first line of the innermost function around a line, as its code has them."""
+def _function_at(source: str, line: int) -> tuple[str, int, int] | None:
+    """The innermost function around a line: its name and first line, as its code has them, and the
+    line of its `def`."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -164,10 +167,10 @@ def _function_at(source: str, line: int) -> tuple[str, int] | None:
     if not around:
         return None
     inner = max(around, key=_first_line)
-    return getattr(inner, "name", "<lambda>"), _first_line(inner)
+    return inner.name, _first_line(inner), inner.lineno
 
 
-def _is_around(node: ast.AST, line: int) -> bool:
+def _is_around(node: ast.AST, line: int) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     return _first_line(node) <= line <= (node.end_lineno or node.lineno)
@@ -262,7 +265,10 @@ async def _reported(session: Session) -> Record:
         record = await present_record(session, partial(_read, session))
         if record is not None:
             return record
-    return NONE if session.program_run.trace is None else session.program_run.trace
+    run = session.program_run
+    if run.trace is None:
+        return NOT_REPORTED if session.is_over and run.was_traced else NONE
+    return run.trace
 
 
 async def _read(session: Session) -> Record | None:

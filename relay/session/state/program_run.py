@@ -77,6 +77,8 @@ class ProgramRun:
         """Why the run is over, or the session."""
         self.trace: Mapping[str, Any] | None = None
         """Of a call, as the program gave it when it ended."""
+        self.was_traced = False
+        """Whether a trace of a call was begun."""
         self.wanted_calls: WantedCalls | None = None
         """Of the next start: own calls are recorded from its beginning."""
         self.calls: Mapping[str, Any] | None = None
@@ -120,7 +122,7 @@ class ProgramRun:
         """A start was asked for; `last_output` is the number of the last entry before it."""
         self.exit_code = self.reason = self.trace = self.calls = self.lost = None
         self.was_lost_itself = False
-        self.recorded_in, self.was_recorded = None, False
+        self.recorded_in, self.was_recorded, self.was_traced = None, False, False
         self.first_output = last_output
         self.losses.clear()
         self.unwatched.clear()
@@ -190,7 +192,7 @@ class ProgramRun:
 
     def drop_trace(self) -> None:
         """A new call is traced: the record is in the program again."""
-        self.trace = None
+        self.trace, self.was_traced = None, True
 
     def keep_calls(self, calls: Mapping[str, Any]) -> None:
         """The same of the tree of its own calls."""

@@ -84,7 +84,13 @@ from relay.staying_imports import imports_that_stay
     is_flag=True,
     help="Show each exception that ends something: a test, a thread, a request, the program.",
 )
-@click.option("--trace", type=TRACE, help="Show the first such call whole, line by line.")
+@click.option(
+    "--trace",
+    "traces",
+    type=TRACE,
+    multiple=True,
+    help="Show the first such call whole, line by line.",
+)
 @UNTIL_RESULT
 @DEPTH
 @click.option(
@@ -141,7 +147,7 @@ def run(
     records: tuple[str, ...],
     calls: str | None,
     on_exception: bool,
-    trace: dict[str, Any] | None,
+    traces: list[dict[str, Any]],
     until_result: str | None,
     depth: int,
     reports: int,
@@ -188,11 +194,19 @@ def run(
     words, python = read_command(
         program, python=python, adapter=adapter, environment=os.environ, directory=os.getcwd()
     )
+    if len(traces) > 1:
+        raise click.UsageError("--trace goes once: a run shows one call; ask each in its own")
+    trace = traces[0] if traces else None
     asked = breaks or logs or captures or watches or trace or on_exception or calls is not None
     if not asked and (said := misplaced_question(run, words)) is not None:
         click.echo(f"relay: {said}", err=True)
     if max_chars < LEAST_RECORDED and (trace is not None or calls is not None):
         raise click.UsageError(f"--max-chars of --trace and --calls is {LEAST_RECORDED} or more")
+    if trace is not None and calls is not None:
+        raise click.UsageError(
+            "--trace and --calls are two questions: a recording of calls ends with a trace; "
+            "ask each in a run of its own"
+        )
     options = RunOptions(
         target=words.target,
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],

@@ -248,6 +248,9 @@ class OneRun:
             await self._write_hang()
         with suppress(RelayError), trio.move_on_after(HITS_SECONDS):
             await self._breakpoints.known()
+        if self._question is not None:
+            with suppress(RelayError):
+                await self._question.keep(self._session)
         if self._calls is not None:
             with suppress(RelayError):
                 await self._calls.keep()
@@ -341,7 +344,6 @@ class OneRun:
 
     async def _give_up_question(self) -> None:
         if self._question is not None:
-            await self._question.read(self._session)
             self._unanswered = await self._question.unanswered(self._session)
 
     async def _report_failure(self, stop: Any) -> bool:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from relay.errors import InvalidRequest
 from relay.faces.cli.run.options import quoted
 from relay.models.trace import TraceRequest, TraceResult, TraceView
+from relay.operations.execution.recording import GONE
 from relay.operations.execution.trace import (
     calls_that_went_by,
     get_trace,
@@ -31,6 +32,7 @@ class TraceQuestion:
         self.option = f"--trace {quoted(_target(wanted))}"
         self._passed = self._raised = 0
         self._error: str | None = None
+        self._kept: TraceResult | None = None
 
     async def go_on(self, session: Any) -> None:
         """Let the program run to such a call. Raises RelayError for what cannot be traced."""
@@ -40,19 +42,38 @@ class TraceQuestion:
         """What is recorded now that the program has stopped, or ended."""
         found = await get_trace(session, query=self._view)
         if not found.complete:
-            self._passed += found.passed or found.called
-            self._raised += found.raised or 0
-            self._error = self._error or found.until_error
+            self._count(found)
         return found
 
+    async def keep(self, session: Any) -> None:
+        """Read what is recorded by now: the program is about to be ended, and may take it along."""
+        self._kept = await get_trace(session, query=self._view)
+
     async def unanswered(self, session: Any) -> str:
-        """In place of the answer, at the end."""
+        """In place of the answer, at the end of the program."""
+        found = await get_trace(session, query=self._view)
+        if found.reason == GONE:
+            if self._kept is None:
+                return f"{self.option}: {GONE}"
+            found = self._kept
+        if found.thread_name is not None:
+            so_far = found.text.rpartition("\nIncomplete: ")[0] or found.text
+            return f"{self.option}: the call was not over at the end\n{so_far}"
+        self._count(found)
         what = "call ended so" if self._request.until_result else "such call"
-        if self._passed:
-            calls = calls_that_went_by(self._passed, self._raised)
+        begun = 0 if found.passed is None else found.called - found.passed
+        if self._passed or begun:
+            calls = calls_that_went_by(self._passed, self._raised) if self._passed else ""
+            are_open = f"{begun} {'was' if begun == 1 else 'were'} not over" if begun else ""
+            said = "; ".join(filter(None, [calls, are_open]))
             error = f"; --until-result raised {self._error}" if self._error else ""
-            return f"{self.option}: no {what}; {calls}{error}"
+            return f"{self.option}: no {what}; {said}{error}"
         return f"{self.option}: no {what}{await what_is_meant(session, self._request)}"
+
+    def _count(self, found: TraceResult) -> None:
+        self._passed += found.called if found.passed is None else found.passed
+        self._raised += found.raised or 0
+        self._error = self._error or found.until_error
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

@@ -52,6 +52,13 @@ if TYPE_CHECKING:
 EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
 """A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
 
+
+def is_every_line_wanted() -> bool:
+    """Whether it is set. Calls no function of `os`: a recording may be about those."""
+    data: Any = getattr(os.environ, "_data", os.environ)
+    return bool(data.get(EVERY_LINE.encode()) or data.get(EVERY_LINE))
+
+
 _TOOLS = range(6)  # all that there can be
 _RESUMES = operations_named(("RESUME",))
 _OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
@@ -94,7 +101,7 @@ _passed_on: set[int] = set()  # ids of the code of callbacks that stand before p
 def leave_idle_events_out() -> bool:
     """From now on. False where it is not wanted, or where there is no `sys.monitoring` to ask."""
     constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
-    if os.environ.get(EVERY_LINE) or not constants.PYDEVD_USE_SYS_MONITORING:
+    if is_every_line_wanted() or not constants.PYDEVD_USE_SYS_MONITORING:
         return False
     keep_frames()
     for callback in (_on_line, _on_start, _on_leave, _on_raise, ask_about_raise):

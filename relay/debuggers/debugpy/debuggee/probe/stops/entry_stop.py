@@ -11,7 +11,6 @@ own code; refuses to know how calls are traced.
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
         debugger,
         debugger_threading,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
@@ -106,7 +105,7 @@ def _seek_entry(stop_on_entry: Any, api: Any) -> None:
     is_in_time = (
         is_patched(sys.modules["pydevd"].PyDB, "set_suspend")
         and not debugger().ready_to_run
-        and not os.environ.get(EVERY_LINE)
+        and not is_every_line_wanted()
     )
     tool = take_tool("entry") if is_in_time and tracing_state.monitors else -1
     if not is_in_time or (tracing_state.monitors and tool < 0):

@@ -64,11 +64,14 @@ _IN_C = (
 
 
 class _Wanted:
-    """Which calls are meant: of a function by name, or of the one that begins at a line."""
+    """Which calls are meant: of a function by name, or of the one that begins in these lines."""
 
-    def __init__(self, function: str, path: str | None, line: int | None, condition: str | None):
+    def __init__(
+        self, function: str, path: str | None, lines: tuple[int, int] | None, condition: str | None
+    ):
         self.function = FunctionTarget(function, function)
-        self.bare, self.path, self.line = self.function.parts[-1], path, line
+        self.bare, self.path = self.function.parts[-1], path
+        self.first_line, self.def_line = lines or (0, 0)
         is_one_name = len(self.function.parts) == 1
         self.is_each_call = path is not None or bool(self.function.path) or is_one_name
         self.direct = CodeTable()  # that is known to be meant, whatever the call
@@ -83,7 +86,10 @@ class _Wanted:
             if self.function.path:
                 return is_meant(self.function, frame)
             return len(self.function.parts) > 1 or is_meant(self.function, frame)
-        if code.co_firstlineno != self.line or code.co_name != self.bare:
+        if code.co_name != self.bare:
+            return False
+        # A decorator that compiles the function anew, as typeguard's, leaves itself out.
+        if not self.first_line <= code.co_firstlineno <= self.def_line:
             return False
         return bool(place_of_code(code)["path"] == self.path)
 
@@ -118,20 +124,25 @@ def trace_start(
     function: str,
     path: str | None = None,
     line: int | None = None,
+    def_line: int | None = None,
     number: int = 1,
     depth: int = 1,
     condition: str | None = None,
     reveal_values: bool = False,
     until_result: str | None = None,
 ) -> dict[str, Any]:
-    """Wait for a call from now on, in place of any trace before. For pydevd's own thread."""
+    """Wait for a call from now on, in place of any trace before. For pydevd's own thread.
+
+    line, def_line: of the function's first decorator, if it has one, and of its `def`.
+    """
     require_purpose("traces")
     end_trace("replaced")
     if until_result is None:
         trace = FrameTrace(number, depth, reveal_values)
     else:
         trace = UntilTrace(number, depth, reveal_values, until_result)
-    _held.wanted = _Wanted(function, path, line, condition)
+    lines = None if line is None else (line, max(line, def_line or 0))
+    _held.wanted = _Wanted(function, path, lines, condition)
     _held.entries, _held.own_threads, _held.other_threads = itertools.count(1), set(), set()
     listener = _LISTENERS[until_result is not None, hasattr(sys, "monitoring")]
     _held.trace, _held.listener, _held.is_read = trace, listener(trace), False

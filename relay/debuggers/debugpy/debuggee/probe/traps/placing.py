@@ -13,7 +13,6 @@ reports lines one by one. Knows where codes come from.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import threading
 import weakref
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER, present_call
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
         real_gettrace,
         real_settrace,
@@ -64,7 +63,7 @@ _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's 
 
 def begin_traps() -> bool:
     """From now on breakpoints of lines have traps. False where they cannot."""
-    if not CAN_HAVE_TRAPS or os.environ.get(EVERY_LINE):
+    if not CAN_HAVE_TRAPS or is_every_line_wanted():
         return False
     if not traps_state.are_set:
         hook: Any = {

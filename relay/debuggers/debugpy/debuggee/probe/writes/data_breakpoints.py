@@ -9,7 +9,6 @@ lines of code that can write it. Who gives the events of lines is one of two lis
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 import threading
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
         resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
@@ -193,7 +192,7 @@ def watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
     if target.kind == "attribute" and plan_of(target.owner).family != "class":
         attempt(prepare_attributes, target.owner, space)
     try:
-        is_asked = CAN_HAVE_HOOKS and not os.environ.get(EVERY_LINE)
+        is_asked = CAN_HAVE_HOOKS and not is_every_line_wanted()
         busy = partial(_on_busy_dict, watch) if is_asked else None
         watch.handle = watch_dict(space, lambda write: on_write(watch, write), (watch.key,), busy)
     except TroubleError as trouble:

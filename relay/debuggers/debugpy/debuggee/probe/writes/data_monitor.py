@@ -9,7 +9,6 @@ next to know what may have written. As long as nothing changes for a while that 
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -22,7 +21,10 @@ if TYPE_CHECKING:
         frames_of_all_threads,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE, pass_on
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
+        is_every_line_wanted,
+        pass_on,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
@@ -339,7 +341,7 @@ class DataMonitor:
     def _can_be_quiet(self) -> bool:
         if data_state.pending or data_state.left or self.skips is not None:
             return False
-        if os.environ.get(EVERY_LINE):
+        if is_every_line_wanted():
             return False
         return bool(self.watches) and all(watch.peek() is watch.last for watch in self.watches)
 

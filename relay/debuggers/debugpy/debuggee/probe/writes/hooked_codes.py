@@ -8,7 +8,6 @@ its own at an event. Refuses to know what an event is.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import time
 import weakref
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION, give_code
@@ -93,7 +92,7 @@ class HookedCodes:
             CAN_HAVE_HOOKS
             and bool(self._looks.are_some or self.locals)
             and len(self.watches) <= _MOST_WATCHES
-            and not os.environ.get(EVERY_LINE)
+            and not is_every_line_wanted()
             and sys.modules.keys().isdisjoint((*_PROXIES_IN_C, *_READERS_OF_CODE))
             and not _other_tools()
         )
