@@ -318,6 +318,14 @@ KINDS = """
         async for row in gives(rows, n):
             rows.append([n])
 
+    def bound(chain, chains, n):
+        add = chain.__lshift__
+        add(n)
+        chains.append(Chain())
+        chains.append(chain)
+        text = str(n)
+        return text
+
     class Told(Exception):
         more = ""
 
@@ -340,6 +348,7 @@ KINDS = """
         holder = Holder(1)
         holder.counter = itertools.count()
         counter, chain = itertools.count(), Chain()
+        chains = [Chain() for _ in range(20)]
         order, boxes = Order(1, 2.5, ["a"]), [Box(1), Shown(2), Box(3)]
         rows, numbers = [[1, 2], [3], [Order(2, 1.0)]], list(range(200))
         found, names, items = {0, 7}, frozenset([1]), [0, 1]
@@ -367,6 +376,7 @@ KINDS = """
             lambda n: linked(chain, n),
             lambda n: asyncio.run(takes([], n)),
             lambda n: hears(n),
+            lambda n: bound(Chain(), chains, n),
         ):
             for n in range(3):
                 call(n)
@@ -377,7 +387,7 @@ KINDS = """
 OF_KINDS = [
     "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "cyclic",
     "tables", "loops", "consumes", "closes.inner", "bound_again", "fails", "Box.grow", "Box.reads",
-    "counted", "linked", "gives", "hears",
+    "counted", "linked", "gives", "hears", "bound",
 ]  # fmt: skip
 
 SAME = [

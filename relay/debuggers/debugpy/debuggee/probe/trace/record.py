@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES, MOST_ATTRIBUTES = 60, 20
 _MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside
-_MOST_ADDED = 3  # items at its end that a list is shown to have got
+MOST_ADDED = 3  # items at its end that a list is shown to have got
 _ALWAYS_DETAILED = 3  # times that any line is recorded in detail, beyond the bound too
 _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
@@ -372,7 +372,7 @@ class FrameTrace:
     def _is_grown(self, record: dict[str, Any], value: Any, old: Any, parts: Any) -> bool:
         """Whether a list has what it had, and behind that some more."""
         before = old[2]
-        if not (0 <= before < self.size_of(value) <= before + _MOST_ADDED):
+        if not (0 <= before < self.size_of(value) <= before + MOST_ADDED):
             return False
         if self.origin_of(old[0]) is not self.origin_of(value):
             return False

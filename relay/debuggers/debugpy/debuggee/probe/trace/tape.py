@@ -6,6 +6,7 @@ text of anything else is written at once. So what a replay shows is what there w
 
 from __future__ import annotations
 
+import types
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
+        MOST_ADDED,
         MOST_ATTRIBUTES,
         MOST_VARIABLES,
         SIZED,
@@ -48,6 +50,7 @@ TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(
 MOST_EVENTS = 5000  # on one tape
 _MOST_TAPE_LEAVES, _MOST_KNOWN_TEXTS = 60, 500
 _NO_NAMES: frozenset[str] = frozenset()
+LASTING: Any = UNCHANGING - {types.MethodType}  # whose text says what its object is
 _SAYING_ARGUMENTS = (BaseException.__str__, KeyError.__str__)
 _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 
@@ -100,11 +103,12 @@ class _Copy:
 class _Shown:
     """A value of which the texts are there already: in the room of a change, and of an argument."""
 
-    __slots__ = ("near", "origin", "parts", "size", "wide")
+    __slots__ = ("added", "near", "origin", "parts", "size", "wide")
 
     def __init__(self, origin: Any, near: Any, wide: Any) -> None:
         self.origin, self.near, self.wide, self.parts = origin, near, wide, parts_of(origin)
         self.size = len(origin) if type(origin) in SIZED else -1
+        self.added: tuple[int, str] | None = None  # of a list: since it had so many items, which
 
 
 class TapeTexts(ValueTexts):
@@ -114,6 +118,9 @@ class TapeTexts(ValueTexts):
         super().__init__(reveal)
         self.copies = Copies()
         self.known: dict[tuple[int, str], tuple[Any, list[Any], _Shown]] = {}
+        self.lists: dict[
+            tuple[int, str], tuple[Any, int]
+        ] = {}  # and their sizes, when written last
         self.last_error: tuple[Any, Any, dict[str, Any]] | None = None
 
     def begin(self) -> None:
@@ -122,6 +129,8 @@ class TapeTexts(ValueTexts):
         self.last_error = None
         if self.known:
             self.known.clear()
+        if self.lists:
+            self.lists.clear()
 
     def value(self, name: str, value: Any, room: int) -> dict[str, Any]:
         if type(value) is _Shown:
@@ -145,20 +154,22 @@ class TapeTexts(ValueTexts):
     def kept(self, name: str, value: Any, is_whole: bool = True) -> Any:
         """The value in a form that the program cannot change; whole: also as an argument."""
         kind = type(value)
-        if kind in UNCHANGING:
+        if kind in LASTING:
             return value
         if kind is list and len(value) <= MOST_COPIED:  # what is copied most, without ado
             found = value.copy()
             if UNCHANGING.issuperset(map(type, found)):
                 return _Copy(value, found, True)
+        if kind is types.MethodType:
+            return self._shown(name, value, is_whole, [])  # its text is that of when it was made
         try:
             frozen = self.copies.of(value)
         except NotCopiedError:
-            return self._shown(name, value, is_whole)
+            return self._shown(name, value, is_whole, _leaves_of(value))
         return value if frozen is value else _Copy(value, frozen, False)
 
-    def _shown(self, name: str, value: Any, is_whole: bool) -> _Shown:
-        leaves = _leaves_of(value)
+    def _shown(self, name: str, value: Any, is_whole: bool, leaves: list[Any] | None) -> _Shown:
+        """leaves: what its text is made of; None if that is not known."""
         known = self.known.get((id(value), name))
         if (
             known is not None
@@ -173,9 +184,19 @@ class TapeTexts(ValueTexts):
             is_short = not near.get("truncated") and len(near["value"]) < ROOM
             wide = near if is_short else self.value(name, value, WIDE_ROOM)
         shown = _Shown(value, near, wide)
+        if type(value) is list:
+            self._note_size(name, value, shown)
         if leaves is not None and len(self.known) < _MOST_KNOWN_TEXTS:
             self.known[id(value), name] = value, leaves, shown
         return shown
+
+    def _note_size(self, name: str, value: list[Any], shown: _Shown) -> None:
+        """What a list has at its end since it was written last."""
+        last, size = self.lists.get((id(value), name)), shown.size
+        if last is not None and last[0] is value and 0 < size - last[1] <= MOST_ADDED:
+            shown.added = last[1], self.value(name, value[last[1] : size], ROOM)["value"]
+        if last is not None or len(self.lists) < _MOST_KNOWN_TEXTS:
+            self.lists[id(value), name] = value, size
 
     def variables(self, code: Any, found: dict[str, Any], is_whole: bool) -> Any:
         """The locals of a frame as they are now; `expanded_look` has them in their last form.
@@ -191,7 +212,7 @@ class TapeTexts(ValueTexts):
             return values
         own = _attributes(found["self"])
         for name, value in own.items():
-            if type(value) not in UNCHANGING:
+            if type(value) not in LASTING:
                 own[name] = self.kept("self." + str(name), value, is_whole)
         return values, own
 
@@ -199,7 +220,7 @@ class TapeTexts(ValueTexts):
         """These values, each in a form that the program cannot change; `found` itself if all are."""
         values, kept = found, self.kept
         for name, value in found.items():
-            if type(value) not in UNCHANGING:
+            if type(value) not in LASTING:
                 if values is found:
                     values = found.copy()
                 values[name] = kept(name, value, is_whole)
@@ -391,6 +412,10 @@ class Replay(FrameTrace):
         if type(value) is LongCopy and value.tail:
             record["length"] = value.size
             self._note_added(record, value.tail[before - value.size :])
+        elif type(value) is _Shown and type(value.origin) is list:
+            record["length"] = value.size
+            if value.added is not None and value.added[0] == before and not record.get("redacted"):
+                record["added"] = value.added[1]
         else:
             super()._note_growth(record, value, before)
 

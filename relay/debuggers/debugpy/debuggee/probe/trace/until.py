@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         unwrapped,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.tape import (
+        LASTING,
         MOST_EVENTS,
         TAPE_LINE,
         TAPE_RAISE,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         facts_of_types,
         line_only_reads,
     )
-    from relay.debuggers.debugpy.debuggee.probe.trace.values import UNCHANGING
 
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 _MOST_TYPES = 500  # of what one function is called with, and of what one line finds
@@ -206,7 +206,7 @@ class UntilTrace(FrameTrace):
     def _overwritten(self, facts: LineFacts, now: Any, line: int) -> Any:
         values = facts.values_overwritten[line](now)
         for value in values.values():
-            if type(value) not in UNCHANGING:
+            if type(value) not in LASTING:
                 values = self.tape_texts.kept_of(values, False)
                 break
         return line, None, values
