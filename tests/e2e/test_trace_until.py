@@ -326,6 +326,26 @@ KINDS = """
         text = str(n)
         return text
 
+    class Entered:
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *error):
+            await asyncio.sleep(0)
+
+    def generated(n):
+        for number in range(n):
+            yield number
+
+    async def resumes(n):
+        whole = list(generated(n))
+        longest = max(one + 1 for one in whole)
+        unfinished = generated(n)
+        next(unfinished)
+        async with Entered():
+            next(unfinished)
+        return longest
+
     class Told(Exception):
         more = ""
 
@@ -377,6 +397,7 @@ KINDS = """
             lambda n: asyncio.run(takes([], n)),
             lambda n: hears(n),
             lambda n: bound(Chain(), chains, n),
+            lambda n: n == 2 and asyncio.run(resumes(n)),
         ):
             for n in range(3):
                 call(n)
@@ -387,7 +408,7 @@ KINDS = """
 OF_KINDS = [
     "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "cyclic",
     "tables", "loops", "consumes", "closes.inner", "bound_again", "fails", "Box.grow", "Box.reads",
-    "counted", "linked", "gives", "hears", "bound",
+    "counted", "linked", "gives", "hears", "bound", "resumes",
 ]  # fmt: skip
 
 SAME = [

@@ -56,7 +56,10 @@ _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 
 
 class Tape:
-    """The events of one call, and of those that it made as deep as they are shown."""
+    """The events of one call, and of those that it made as deep as they are shown.
+
+    What an event is about is the value that is given, the exception, the line; of a beginning, the caller.
+    """
 
     __slots__ = ("counted", "events", "frame", "given", "is_end", "number")
 
