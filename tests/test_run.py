@@ -891,6 +891,7 @@ def test_an_own_function_that_was_not_called_is_named(start: Start, tmp_path: Pa
         ("add", "Cart.add at cart.py:2 and 1 more of that name were not called"),
         ("Cart.add", "Cart.add at cart.py:2 was not called"),
         ("none:any_of_them", "none at cart.py:8 was not called so"),
+        ("Basket.add", "own code has Cart.add at cart.py:2"),
     ):
         _, _, err = finish(start("--trace", asked, "--", "cart.py"))
         assert err.splitlines()[-1] == f"--trace {asked}: no such call; {said}"

@@ -323,6 +323,8 @@ KINDS = """
         add(n)
         chains.append(Chain())
         chains.append(chain)
+        few = []
+        few.append(chains[:3])
         text = str(n)
         return text
 

@@ -45,6 +45,22 @@ async def test_the_calls_up_to_the_next_stop_come_as_short_text(
             await client.call("debug_end")
 
 
+async def test_of_a_program_that_took_its_record_along_no_more_is_offered(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    program("import os\n\ndef leave(code):\n    os._exit(code)\n\nleave(3)\n")
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", stop_on_entry=True)
+            text = await client.call("debug_trace", target="leave")
+            assert text.splitlines() == [
+                "the program ended at once, and what was recorded went with it",
+                "now terminated, exit code 3",
+            ]
+            assert await client.call("debug_trace") == text
+            await client.call("debug_end")
+
+
 LATER = """
     def add(n):
         return n + 1

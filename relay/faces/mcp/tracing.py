@@ -56,8 +56,8 @@ async def trace_call(hub: Hub, asked: Trace) -> str:
 
 async def _more_of(session: Session, found: TraceResult) -> str:
     """How to see what the text leaves out: rounds of a loop, say, are no longer in the record."""
-    if not (found.truncated and found.text):
-        return ""
+    if found.thread_name is None or not (found.truncated and found.text):
+        return ""  # no call was recorded, or all of it is there
     whole = await get_trace(session, query=TraceView(max_chars=WHOLE_TEXT))
     return MORE_OF_TEXT if len(whole.text) > len(found.text) else MORE_OF_TRACE
 

@@ -53,6 +53,10 @@ async def _what_is_meant_instead(session: Session, function: str) -> str:
     similar = await similar_function(session, function)
     if similar is not None:
         return f"; did you mean {similar}?"
+    is_of_class = "." in function and function[0].isupper()  # and not of a module
+    if is_of_class and (others := await _own_functions(session, function.rpartition(".")[2])):
+        first = others[0]
+        return f"; own code has {first.name} at {short_path(session, first.path)}:{first.line}"
     return _other_name(function) if "." in function else f" in own code{_other_name(function)}"
 
 

@@ -196,7 +196,9 @@ class TapeTexts(ValueTexts):
     def _note_size(self, name: str, value: list[Any], shown: _Shown) -> None:
         """What a list has at its end since it was written last."""
         last, size = self.lists.get((id(value), name)), shown.size
-        if last is not None and last[0] is value and 0 < size - last[1] <= MOST_ADDED:
+        if last is None and size <= MOST_ADDED:  # it may have been empty
+            shown.added = 0, shown.near["value"]
+        elif last is not None and last[0] is value and 0 < size - last[1] <= MOST_ADDED:
             shown.added = last[1], self.value(name, value[last[1] : size], ROOM)["value"]
         if last is not None or len(self.lists) < _MOST_KNOWN_TEXTS:
             self.lists[id(value), name] = value, size
