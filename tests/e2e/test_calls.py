@@ -345,6 +345,56 @@ async def test_what_is_thrown_into_a_generator_or_coroutine_ends_it_unless_it_is
     ]
 
 
+AGAIN = """
+    def again(number):
+        raise  # @again
+
+    def other(number):
+        try:
+            {}[number]
+        except KeyError:
+            number += 1
+        raise  # @other
+
+    def gives(number):
+        yield number
+        raise  # @gives
+
+    def heals(number):
+        for function in again, other, lambda number: list(gives(number)):
+            try:
+                function(number)
+            except ValueError:
+                pass
+
+    try:
+        int("x")
+    except ValueError:
+        heals(3)  # @start
+    print("end")  # @end
+"""
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11", "3.13"])
+async def test_a_raise_of_what_a_caller_handles_ends_the_call_by_it(
+    api: Api, program: Write, version: str
+) -> None:
+    """Before 3.12 it is no event of the interpreter's."""
+    code = program(AGAIN)
+    session = await api.session(python_path=installed_python(version))
+    for place in ("start", "end"):
+        await session.breakpoint(code.text, code.line(place))
+    await session.launch(code.text)
+    answer = await session.post("/calls", wait=30)
+    said, at = "ValueError: invalid literal for int() with base 10: 'x'", code.line
+    head, first, second, third, fourth = lines(answer)
+    assert head == "heals(number=3) → None"
+    assert first == f"  again(number=3) raised {said} at line {at('again')}"
+    assert second == f"  other(number=3) raised {said} at line {at('other')}"
+    assert "<lambda>(number=3) raised at line " in third
+    assert fourth == f"    gives(number=3) yields 1: 3 raised {said} at line {at('gives')}"
+
+
 NUMBERS = """
     import numpy
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         BEGINS_HANDLER,
+        RAISES,
         RETURNS,
         WAITS,
         YIELDS,
@@ -168,9 +169,18 @@ class _CallListener:
         if function.suspends and at >= 0 and function.operations[at] in YIELDS:
             self.thrown_at = at
 
+    def _raises_again(self, frame: Any) -> bool:
+        """Whether a `raise` leaves the frame with what a caller handles, which is no event."""
+        operations, at = self.function.operations, frame.f_lasti
+        is_raise = at >= 0 and operations[at] == RAISES and not operations[at + 1]
+        return is_raise and sys.exc_info()[1] is not None
+
     def _leave(self, frame: Any, value: Any) -> None:
         function, record = self.function, self.record
         raised, self.raised = self.raised, None
+        if value is None and raised is None and self._raises_again(frame):
+            raised = sys.exc_info()[1]
+            self.failed = type(raised)
         if function.suspends or (value is None and self.failed is not None):
             operations = function.operations
             operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1

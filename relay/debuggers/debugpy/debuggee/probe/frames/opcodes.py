@@ -18,6 +18,7 @@ JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 YIELDS = operations_named(("YIELD_VALUE", "YIELD_FROM", "SEND"))
 WAITS = operations_named(("YIELD_FROM", "SEND"))  # where a frame that waits does not stand
 RETURNS = operations_named(("RETURN_VALUE", "RETURN_GENERATOR"))
+RAISES = dis.opmap["RAISE_VARARGS"]  # without an argument: what is handled, again
 BEGINS_HANDLER = dis.opmap.get("PUSH_EXC_INFO")
 """Of 3.11 and later; before, the exception is handled when the handler begins."""
 _YIELD_FROM = dis.opmap.get("YIELD_FROM")  # of `await`, too; up to 3.10
