@@ -328,6 +328,12 @@ KINDS = """
         text = str(n)
         return text
 
+    def shared(n):
+        kept = n + 1
+        number = n
+        other = number
+        return (lambda: kept)() + other
+
     class Entered:
         async def __aenter__(self):
             return self
@@ -400,6 +406,7 @@ KINDS = """
             lambda n: hears(n),
             lambda n: bound(Chain(), chains, n),
             lambda n: n == 2 and asyncio.run(resumes(n)),
+            lambda n: shared(n),
         ):
             for n in range(3):
                 call(n)
@@ -410,7 +417,7 @@ KINDS = """
 OF_KINDS = [
     "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "cyclic",
     "tables", "loops", "consumes", "closes.inner", "bound_again", "fails", "Box.grow", "Box.reads",
-    "counted", "linked", "gives", "hears", "bound", "resumes",
+    "counted", "linked", "gives", "hears", "bound", "resumes", "shared",
 ]  # fmt: skip
 
 SAME = [
