@@ -52,15 +52,13 @@ def comes_back(name: str, frame: Any, line: int) -> bool:
     _last_visits[name, id(frame)] = code, now
     if before is not code:
         return False
-    if attempt(_leaves_with, code, now, default=False):
-        return True
-    if at >= now:
-        return False
     known = _visited_ways.get((id(code), at, now))
     if known is None or known[0] is not code:
         if len(_visited_ways) > _MOST_WAYS:
             _visited_ways.clear()
-        is_one = attempt(_is_one_statement, code, at, now, line, default=False)
+        is_one = attempt(_leaves_with, code, now, default=False) or (
+            at < now and attempt(_is_one_statement, code, at, now, line, default=False)
+        )
         known = _visited_ways[id(code), at, now] = code, is_one
     return known[1]
 
