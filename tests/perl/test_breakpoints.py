@@ -324,3 +324,119 @@ async def test_modules_that_perl_names_run_before_breakpoints_are_set(tmp_path: 
         assert placed["verified"]
         await perl.ask("configurationDone")
         await perl.stop()
+
+
+RULES = """
+    package Stubborn;
+    use overload 'bool' => sub { die "no truth\\n" }, '""' => sub { die "no text\\n" };
+    package main;
+    use utf8;
+    use v5.36;
+    binmode STDOUT, ':utf8';
+    my $stubborn = bless {}, 'Stubborn';
+    sub greet ($word) {
+        use integer;
+        return "$word";    # @greet
+    }
+    say greet($_) for 'é', 'ü';
+    sub plain { my $rest = shift;
+        return "@_";    # @plain
+    }
+    say plain(1, 2);
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "stops"),
+    [
+        ('$word eq "é"', ["é"]),
+        ('$word eq fc("Ü")', ["ü"]),
+        ('10 / 4 == 2 && $word ne "é"', ["ü"]),
+    ],
+)
+async def test_a_condition_follows_the_rules_of_its_line(
+    tmp_path: Path, condition: str, stops: list[str]
+) -> None:
+    """`use utf8`, features and `use integer`, as an expression that is evaluated there does."""
+    program = Program.write(tmp_path / "rules.pl", RULES)
+    seen = []
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, {"line": "greet", "condition": condition})
+        await perl.ask("configurationDone")
+        while await perl.either("stopped", "exited") == "stopped":
+            await perl.ask("stackTrace", threadId=1)
+            assert await perl.value(condition) == "1"
+            seen.append(await perl.value("$word"))
+            await perl.ask("continue", threadId=1)
+        assert not [e for e in perl.events("output") if e["category"] == "console"]
+    assert seen == stops
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [("$wrod eq 'x'", 'Global symbol "$wrod"'), ("$stubborn", "no truth")],
+)
+async def test_a_condition_that_cannot_be_true_or_false_stops_and_says_why(
+    tmp_path: Path, condition: str, why: str
+) -> None:
+    program = Program.write(tmp_path / "rules.pl", RULES)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, {"line": "greet", "condition": condition})
+        await perl.ask("configurationDone")
+        for _ in range(2):
+            await perl.stop()
+            await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        said = [e["output"] for e in perl.events("output") if e["category"] == "console"]
+        assert len(said) == 2
+        assert all(one.startswith(f"Condition '{condition}' failed: {why}") for one in said)
+        assert perl.printed("stdout").decode() == "é\nü\n2\n"
+
+
+async def test_a_log_message_has_the_arguments_and_characters_of_its_line(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "rules.pl", RULES)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(
+            program,
+            {"line": "greet", "logMessage": "é {$word} {$stubborn}"},
+            {"line": "plain", "logMessage": "{$rest} {$_[0]}"},
+        )
+        await perl.ask("configurationDone")
+        assert await perl.end() == 0
+        said = [e["output"] for e in perl.events("output") if e["category"] == "console"]
+        assert said == ["é é {no text}\n", "é ü {no text}\n", "1 2\n"]
+
+
+NUMBERS = """
+    use lib (    # @use
+    42,    # @number
+    7,
+    8,
+    9,
+    10,
+    11,
+    );
+    use constant {
+        INFINITE => 1,    # @infinite
+    };
+    print "@INC[0, 1]\\n";    # @print
+"""
+
+
+async def test_a_line_that_begins_with_a_number_is_no_statement(tmp_path: Path) -> None:
+    """Perl keeps addresses of statements as numbers; to write to these would end the program."""
+    program = Program.write(tmp_path / "numbers.pl", NUMBERS)
+    async with adapter() as perl:
+        await perl.start(program)
+        found = await perl.places(program, "use", "number", "infinite")
+        assert [one["verified"] for one in found] == [False, False, True]
+        assert found[2]["line"] == program.line("print")
+        await perl.ask("configurationDone")
+        _, [frame] = await perl.stop()
+        assert frame["line"] == program.line("print")
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"42 7\n"

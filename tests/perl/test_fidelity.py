@@ -216,3 +216,119 @@ async def test_switches_of_the_first_line_are_as_the_system_takes_them(
         assert await perl.end() == expected.returncode
         assert perl.printed("stdout") == expected.stdout
         assert perl.printed("stderr") == expected.stderr
+
+
+OBJECTS = """
+    package Failure;
+    sub new { return bless { number => $_[1] }, $_[0] }
+    sub DESTROY { print "destroyed $_[0]{number}\\n" }
+    package main;
+    eval { die Failure->new(1) };
+    my $looked = 1;    # @failed
+    $@ = '';
+    print "forgotten\\n";
+    sub taken { my $failure = shift; return within() }
+    sub within {
+        return 1;    # @within
+    }
+    taken(Failure->new(2));
+    print "over\\n";
+"""
+
+
+async def test_objects_end_when_they_do_without_a_debugger(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "objects.pl", OBJECTS)
+    expected = plainly(program.text, [], b"")
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.ask("setExceptionBreakpoints", filters=["caught", "uncaught"])
+        await perl.places(program, "failed", "within")
+        await perl.ask("configurationDone")
+        for _ in range(3):
+            _, frames = await perl.stop()
+            for frame in frames:
+                await perl.locals(frame)
+            await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout").decode() == expected[1].decode()
+
+
+HANDLERS = """
+    $SIG{__DIE__} = sub { print "outer: $_[0]" };
+    my $begun = 1;    # @begun
+    sub bare {
+        local $SIG{__DIE__};
+        return 1;    # @bare
+    }
+    bare();
+    eval { die "after bare\\n" };
+    sub own {
+        local $SIG{__DIE__} = sub { print "inner: $_[0]" };
+        return 1;    # @own
+    }
+    own();
+    eval { die "after own\\n" };
+    print "over\\n";    # @over
+    eval { die "at last\\n" };
+"""
+
+
+async def test_a_handler_that_local_brings_back_is_the_one_that_was_there(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "handlers.pl", HANDLERS)
+    expected = plainly(program.text, [], b"")
+    assert expected[1].count(b"outer: ") == 3
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.ask("setExceptionBreakpoints", filters=["uncaught"])
+        await perl.places(program, "begun", "bare", "own", "over")
+        await perl.ask("configurationDone")
+        for mark in ("begun", "bare", "own", "over"):
+            await perl.stop()
+            if mark == "over":
+                await perl.ask("setExceptionBreakpoints", filters=[])
+            await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == expected[1]
+
+
+THREADS = """
+    use strict;
+    use threads;
+    sub work {
+        my ($number) = @_;
+        my $twice = $number * 2;    # @thread
+        die "in a thread\\n" if $number == 3;
+        return $twice;
+    }
+    my @threads = map { threads->create(\\&work, $_) } 1 .. 3;    # @create
+    my @given = map { $_->join } @threads;    # @join
+    print "@given\\n";    # @print
+"""
+
+
+@pytest.mark.skipif(
+    b"usethreads='define'" not in subprocess.check_output(["perl", "-V:usethreads"]),
+    reason="this perl has no threads",
+)
+@pytest.mark.parametrize("move", ["continue", "next", "stepIn"])
+async def test_threads_of_the_program_run_on_beside_it(tmp_path: Path, move: str) -> None:
+    """They have no stops: there is one link, and it is the program's."""
+    program = Program.write(tmp_path / "threads.pl", THREADS)
+    expected = plainly(program.text, [], b"")
+    assert expected[1] == b"2 4\n"
+    stops = []
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.ask("setExceptionBreakpoints", filters=["caught", "uncaught"])
+        await perl.places(program, "create", "thread", "join", "print")
+        await perl.ask("configurationDone")
+        while await perl.either("stopped", "exited") == "stopped":
+            frames = (await perl.ask("stackTrace", threadId=1))["stackFrames"]
+            stops.append([frame["line"] for frame in frames])
+            await perl.locals(frames[0])
+            await perl.ask(move, threadId=1)
+        assert perl.printed("stdout") == expected[1]
+        assert perl.printed("stderr") == expected[2]
+    assert [program.line("thread")] not in [lines[:1] for lines in stops]
+    places = [[program.line(mark)] for mark in ("create", "join", "print")]
+    assert [lines for at, lines in enumerate(stops) if lines not in stops[:at]] == places

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.perl.driver import Peer, Refused, adapter
+from tests.perl.driver import Body, Peer, Refused, adapter
 from tests.programs import Program
 
 SUMS = """
@@ -466,3 +466,62 @@ async def test_a_package_shows_its_subs_and_handles_and_names_are_completed(tmp_
         ):
             body = await perl.ask("completions", text=text, column=len(text) + 1)
             assert (text, [one["label"] for one in body["targets"]]) == (text, labels)
+
+
+ARGUMENTS = """
+    package Counter;
+    sub TIESCALAR { return bless [0], $_[0] }
+    sub FETCH { print "asked\\n"; return ++$_[0][0] }
+    package main;
+    tie my $tied, 'Counter';
+    sub within {
+        my @taken = map { "x$_" } 1 .. 5;
+        return scalar @taken;    # @within
+    }
+    sub shifted { my $first = shift; return within() + @_ }
+    sub shared { return &within }
+    sub around { return shared(@_, 7) }
+    my $anonymous = sub { shift; my $own = 5; return within() + @_ };
+    shifted("a" . time, 'b', 'c');
+    shifted(1, $tied);
+    around(6);
+    $anonymous->("b" . time, 'd');
+    print "over\\n";
+"""
+
+
+async def test_the_arguments_of_an_outer_frame_are_what_it_has_left(tmp_path: Path) -> None:
+    """Not what it was called with; where that cannot be known, nothing is said."""
+    program = Program.write(tmp_path / "arguments.pl", ARGUMENTS)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, "within")
+        await perl.ask("configurationDone")
+
+        async def arguments(frame: Body) -> list[str]:
+            rows = await perl.children((await perl.locals(frame))["@_"])
+            return [row["value"] for row in rows.values()]
+
+        _, frames = await perl.stop()
+        assert await arguments(frames[1]) == ["b", "c"]
+        assert await perl.value("scalar(@_) . $_[0]", frameId=frames[1]["id"]) == "2b"
+        _, frames = await perl.move("continue")
+        assert await arguments(frames[1]) == ["tied to Counter"]
+        _, frames = await perl.move("continue")
+        assert [await arguments(frame) for frame in frames[:3]] == [["6", "7"], ["6", "7"], ["6"]]
+        assert await perl.value('"@_"', frameId=frames[1]["id"]) == "6 7"
+        _, frames = await perl.move("continue")
+        assert frames[1]["name"] == "main::__ANON__"
+        assert "@_" not in await perl.locals(frames[1])
+        for expression, why in (
+            ("$_[0]", "@_ of this frame is not known"),
+            ("scalar @_", "@_ of this frame is not known"),
+            ("$own + 1", "the variables of this frame are not known: "),
+        ):
+            with pytest.raises(Refused) as refused:
+                await perl.value(expression, frameId=frames[1]["id"])
+            assert refused.value.text.startswith(why)
+        assert await perl.value("$main::nothing // 'none'", frameId=frames[1]["id"]) == "none"
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"over\n", "the tie was not asked"

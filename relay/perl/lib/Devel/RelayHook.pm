@@ -13,7 +13,7 @@ BEGIN {
     ${^WARNING_BITS} = "\0" x 20;
 }
 
-our ($single, $sub, @args, %sub);
+our ($single, $sub, %sub);
 our $pid;           # the process that is debugged; a forked child of it is left alone
 our $sock;          # the link
 our $tcp;           # attached: the end of the link is not the end of the program
@@ -58,7 +58,7 @@ sub DB {
     return if !$here && $mode eq 'next' && frames_below() > $depth;
     $frame_args = \@_;
     save();
-    local $place = [$package, $file, $line];
+    local $place = $here && [$package, $file, $line, (caller 0)[8 .. 10]];
     my @ids = $here ? &due : ();
     my $done = $single && ($at_once{$mode}
         || ($mode eq 'out' ? !defined caller($records) : frames_below() <= $depth));
@@ -106,17 +106,20 @@ sub unhook_calls {
 }
 
 sub save { @saved = ($@, $! + 0, $?) }
-sub restore { ($@, $!, $?) = @saved }
+# What is kept longer would have an object in $@ end too late.
+sub restore {
+    ($@, $!, $?) = @saved;
+    @saved = ();
+}
 
 # The caller's records that belong to the program, innermost first:
-# [package, file, line, sub called there, evaltext, is_require, hints, warnings, %^H, args]
+# [package, file, line, sub called there, evaltext, is_require, hints, warnings, %^H, has_args]
 sub walk_stack {
     my @found;
     for (my $i = 0; ; $i++) {
-        @args = ();
         my @call = caller $i or last;
         next if $call[0] eq 'DB' && !@found;
-        push @found, [@call[0 .. 3, 6 .. 10], $call[4] ? [@args] : undef];
+        push @found, [@call[0 .. 3, 6 .. 10], $call[4]];
     }
     return \@found;
 }
@@ -374,6 +377,13 @@ sub finish {
     my @was = ($@, $! + 0, $?);
     send_json({event => 'exit', code => \($? & 255)}) if $tcp;
     ($@, $!, $?) = @was;
+}
+
+# Perl calls this in each thread that begins, in its own copy of everything: there is one link,
+# and it is the program's.
+sub CLONE {
+    ($pid, $single, $sock) = (0, 0);
+    unhook_calls();
 }
 
 INIT { begin(); $single = 1 if $mode eq 'entry' }

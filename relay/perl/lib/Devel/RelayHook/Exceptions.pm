@@ -9,26 +9,38 @@ BEGIN {
 }
 
 our ($pid, $busy, $single, $exception, %filters);
-our $previous;    # the program's own handler
+my %handlers;    # by their address: ours, and the program's that it stands for
 
+# One for each handler of the program's: a `local` may bring an earlier one back.
 sub watch_exceptions {
     my $now = $SIG{__DIE__};
-    my $ours = ref $now && $now == \&died;
+    my $ours = ref $now eq 'CODE' ? $handlers{0 + $now} : undef;
     if (!%filters) {
-        $SIG{__DIE__} = defined $previous ? $previous : 'DEFAULT' if $ours;
+        $SIG{__DIE__} = defined $ours->[1] ? $ours->[1] : 'DEFAULT' if $ours;
         return;
     }
     return if $ours;
-    $previous = $now;
-    $SIG{__DIE__} = \&died;
+    my $handler = sub {
+        stop_where_it_dies($_[0]);
+        my $next = code_of($now) or return;
+        goto &$next;
+    };
+    $handlers{0 + $handler} = [$handler, $now];
+    $SIG{__DIE__} = $handler;
 }
 
-sub died {
+sub code_of {
+    my ($handler) = @_;
+    return if !defined $handler || $handler eq '' || $handler eq 'DEFAULT' || $handler eq 'IGNORE';
+    return ref $handler ? $handler : \&{$handler =~ /::|'/ ? $handler : "main::$handler"};
+}
+
+sub stop_where_it_dies {
+    my ($error) = @_;
     my $caught = $^S;
     if ($pid && $$ == $pid && !$busy && defined $caught && $filters{$caught ? 'caught' : 'uncaught'}) {
         local $busy = 1;
         save();
-        my $error = $_[0];
         $exception = $error;
         stop({
             reason => 'exception', text => short(eval { "$error" }), class => ref $error || '',
@@ -36,10 +48,6 @@ sub died {
         });
         restore();
     }
-    my $next = $previous;
-    return if !defined $next || $next eq '' || $next eq 'DEFAULT' || $next eq 'IGNORE';
-    $next = \&{$next =~ /::|'/ ? $next : "main::$next"} if !ref $next;
-    goto &$next;
 }
 
 sub short {

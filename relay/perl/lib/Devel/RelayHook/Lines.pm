@@ -9,12 +9,16 @@ BEGIN {
     ${^WARNING_BITS} = "\0" x 20;
 }
 
-our ($pid, $busy, $single, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
+our ($pid, $busy, $single, %bps, %pending, %names, %reals, $here, $place, @saved);
+our ($expression, $message);    # what is evaluated there, and the log message that it is part of
+our ($hints, $hint_hash);
 our (@dbline, %dbline);
 our (%doing, $expecting, %sub);
 our @named;    # breakpoints on subs; `path` and `line` once the sub is known
 
 my $FURTHEST = 5;    # lines by which a breakpoint may move forward
+my $STRICT = 0x602;    # refs, subs and vars
+my $COMMON = 0x8007e2;    # the program's `use strict` and `use utf8`, which cost nothing to follow
 
 sub cwd {
     my $here = readlink '/proc/self/cwd';
@@ -129,9 +133,19 @@ sub nearest {
     return 0 if !exists $main::{"_<$name"};
     local *dbline = $main::{"_<$name"};
     for my $n ($first .. $last) {
-        return $n if $n <= $#dbline && defined $dbline[$n] && $dbline[$n] != 0;
+        return $n if $n <= $#dbline && has_statement($dbline[$n]);
     }
     return 0;
+}
+
+# Perl keeps the address of a statement as the number of its line's text. A few lines, as the
+# second one of a `use`, have no number but what their text begins with ("42,", "INFO => 1"):
+# to set a flag there would be to write to that address.
+sub has_statement {
+    my ($line) = @_;
+    return if !defined $line;
+    my $text = "$line";
+    return $line == $line && $line != 0 && $line != $text;
 }
 
 # Perl's own flag on the statement: lines without a breakpoint cost nothing.
@@ -168,7 +182,7 @@ sub watch_file {
         next if !defined $dbline[$n] || index($dbline[$n], 'do') < 0;
         next if $dbline[$n] !~ /^[^#]*(?<![\w\$\@%&:>])do\b(?!\s*[{=,;])/;
         my $line = $n;
-        $line-- while $line && (!defined $dbline[$line] || $dbline[$line] == 0);
+        $line-- while $line && !has_statement($dbline[$line]);
         next if !$line;
         $doing{$name}{$line} = 1;
         $dbline{$line} = 1;
@@ -203,13 +217,14 @@ sub due {
     my @ids;
     for my $point (@$here) {
         if (length $point->{when}) {
-            $expression = $point->{when};
+            ($expression, $message) = $point->{when};
             my $true = &in_scope;
             complain($point, $@), push(@ids, $point->{id}), next if $@;
             next if !$true;
         }
         next if !counted($point);
-        if (length $point->{log}) { &log_message($point->{log}) }
+        $message = $point->{log};
+        if (length $message) { &log_message }
         else { push @ids, $point->{id} }
     }
     return @ids;
@@ -231,24 +246,37 @@ sub counted {
 sub in_scope {
     local $SIG{__DIE__};
     local $^P = 0;
+    my $text = text_in_scope();
     ($@, $!, $?) = @saved;
     my $value;
-    my $text = "package $place->[0];\n#line 1 \"expression\"\n$expression";
-    my @walled = sort { $value = eval $text; 0 } 1, 2;
+    if ($hints & $STRICT) { my @walled = sort { BEGIN { $^H |= 0x602 } $value = eval $text; 0 } 1, 2 }
+    else { my @walled = sort { $value = eval $text; 0 } 1, 2 }
     leave() if $$ != $pid;
-    return $value;
+    return if $@;
+    # An object's own operators may die.
+    return eval { !defined $message ? $value ? 1 : 0 : defined $value ? shown("$value") : 'undef' };
+}
+
+# The expression under the rules of the statement there: `use strict`, `use integer`, features.
+sub text_in_scope {
+    ($hints, undef, $hint_hash) = @$place[3 .. 5];
+    my $text = $expression;
+    utf8::decode($text) if $hints & 0x00800000;
+    my $strict = $hints & $STRICT;
+    my $rules = !$hint_hash && !($hints & ~$COMMON) && (!$strict || $strict == $STRICT) ? ''
+        : 'BEGIN { $^H = $DB::hints; %^H = $DB::hint_hash ? %$DB::hint_hash : () }';
+    return "package $place->[0];$rules\n#line 1 \"expression\"\n$text";
 }
 
 sub log_message {
-    my ($template) = @_;
     my $text = '';
-    for my $part (parts_of($template)) {
+    for my $part (parts_of($message)) {
         $expression = braced($part);
-        if (!defined $expression) { $text .= $part; next }
-        my $value = in_scope();
-        $text .= $@ ? "{" . trimmed($@, $expression) . "}" : defined $value ? "$value" : 'undef';
+        if (!defined $expression) { $text .= shown($part); next }
+        my $value = &in_scope;
+        $text .= $@ ? "{" . trimmed($@, $expression) . "}" : $value;
     }
-    send_json({event => 'log', text => shown($text), file => shown($reals{$place->[1]}), line => \"$place->[2]"});
+    send_json({event => 'log', text => $text, file => shown($reals{$place->[1]}), line => \"$place->[2]"});
 }
 
 sub parts_of { return split /(\{(?:[^{}]|\{[^{}]*\})*\})/, $_[0] }

@@ -30,8 +30,6 @@ sub frames {
         push @frames, {at => $calls[$i], in => $calls[$j], kind => kind_of_frame($calls[$j])};
         $i = $j;
     }
-    $frames[0]{args} = $frame_args if @frames;
-    $_->{args} ||= $_->{in} && $_->{in}[9] for @frames;
     return @frames;
 }
 
@@ -148,6 +146,24 @@ sub outer_pad {
     return ($cv, $seq, $depth);
 }
 
+# Whether its own variables cannot be found: outer_pad says where they can.
+sub is_hidden { return $_[0] && $_[1]{kind} ne 'main' && $_[1]{kind} ne 'sub' }
+
+# Its @_ as it is now, or undef if that cannot be known: what `caller` gives is what the sub was
+# called with, and may be freed since. One without an @_ of its own has that around it.
+sub args_of {
+    my ($n) = @_;
+    return $frame_args if !$n;
+    my @frames = frames();
+    my ($own) = grep { $frames[$_]{in} && $frames[$_]{in}[9] } $n .. $#frames;
+    return [] if !defined $own;    # the program's own text
+    return $frame_args if !grep { $_->{in}[9] } @frames[0 .. $own - 1];
+    prepare_look();
+    my ($cv, undef, $depth) = outer_pad($own, $frames[$own]);
+    my $args = $cv ? $cv->PADLIST->ARRAYelt($depth)->ARRAYelt(0) : '';
+    return ref $args eq 'B::AV' ? $args->object_2svref : undef;
+}
+
 # The number of the statement at that place: which variables are in scope there.
 sub seq_at {
     my ($root, $at) = @_;
@@ -219,8 +235,8 @@ sub scope_of {
     my $package = $frame->{at}[0];
     return package_variables($package), package_subs($package) if $which eq 'package';
     my @own = sort { $a->[3] <=> $b->[3] } grep { $_->[2] } locals_of($n, $frame);
-    unshift @own, ['@_', $frame->{args}] if $frame->{args} && $frame->{kind} =~ /^(sub|anon)/;
-    return @own;
+    my $args = $frame->{kind} =~ /^(?:sub|anon)/ ? args_of($n) : undef;
+    return $args ? (['@_', $args], @own) : @own;
 }
 
 sub package_variables {

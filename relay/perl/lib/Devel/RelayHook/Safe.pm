@@ -77,16 +77,21 @@ sub evaluate {
     if (!ref $code) {
         my $why = $failure || $@ || "it closes a bracket that it has not opened\n";
         $unparsed = is_syntax($why);
+        $why = "the variables of this frame are not known: $why" if is_hidden($n, $frame) && is_undeclared($why);
         die $why;
     }
     check($code) if $arm;
-    my $args = $frame->{args} || [];
-    return run_it($whole, $text, @$args);
+    my $args = args_of($n);
+    die "\@_ of this frame is not known\n" if !$args && needs_args($text);
+    return run_it($whole, $text, @{$args || []});
 }
 
 # Patterns of their own subs: what matches there leaves the program's $1 alone.
 sub is_whole { return $_[0] =~ /^\s*[\@%](?:\$*[\w:]+|\$*\{.*\})\s*$/s }
 sub is_list { return $_[0] =~ /^\s*(?:[(\@%]|(?:map|grep|sort|keys|values|split|qw)\b)/ }
+
+# Rather once too often: the text may have an anonymous sub with an @_ of its own.
+sub needs_args { return $_[0] =~ /[\@#]\s*\{?\s*_(?!\w)|\$\{?_\}?\s*\[|\b(?:shift|pop)\b|^\s*&[\w:]+\s*$/ }
 
 sub utf8_source { return ($_[0]{at}[6] || 0) & 0x00800000 }
 
@@ -121,9 +126,13 @@ sub is_syntax {
 # Runs in the scope of the statement that stopped: Perl skips the frames of package DB.
 sub innermost { eval $prelude; }
 
+sub is_undeclared { return $_[0] =~ /^Global symbol/ }
+
+# Where a name may be that of a variable which is there and not seen, it is no global one's.
 sub settings {
-    my ($frame) = @_;
+    my ($n, $frame) = @_;
     ($hints, $warning_bits, $hint_hash) = @{$frame->{at}}[6, 7, 8];
+    $hints |= 0x400 if is_hidden($n, $frame);
     $hints |= 0x01000000 if $masks && $masks eq 'no subs';
     return "package $frame->{at}[0];\n"
         . 'BEGIN { $^H = $DB::hints; ${^WARNING_BITS} = $DB::warning_bits;'
@@ -131,7 +140,7 @@ sub settings {
         . 'DB::arm($DB::masks) if $DB::masks; $DB::code = eval $DB::source; $DB::failure = $@;';
 }
 
-sub prelude_inner { return $prelude = settings($_[0]) }
+sub prelude_inner { return $prelude = settings(0, $_[0]) }
 
 # The variables of an outer frame, as true aliases, then as above.
 sub prelude_outer {
@@ -144,7 +153,7 @@ sub prelude_outer {
     my $aliases = join ' ', map { "\\my $seen[$_][0] = \$DB::outer_refs->[$_];" } 0 .. $#seen;
     die "an outer frame needs Perl 5.22\n" if $] < 5.022;
     return $prelude = 'BEGIN { feature->import("refaliasing");'
-        . ' ${^WARNING_BITS} = "\0" x 20 }' . "$aliases\n" . settings($frame);
+        . ' ${^WARNING_BITS} = "\0" x 20 }' . "$aliases\n" . settings($n, $frame);
 }
 
 # Side effects -----------------------------------------------------------------------------
