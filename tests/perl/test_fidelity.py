@@ -332,3 +332,41 @@ async def test_threads_of_the_program_run_on_beside_it(tmp_path: Path, move: str
     assert [program.line("thread")] not in [lines[:1] for lines in stops]
     places = [[program.line(mark)] for mark in ("create", "join", "print")]
     assert [lines for at, lines in enumerate(stops) if lines not in stops[:at]] == places
+
+
+CONTEXTS = """
+    use List::Util qw(first reduce uniq);
+    sub context { return wantarray ? 'list' : defined wantarray ? 'scalar' : 'void' }
+    sub kinds { context(); my $one = context(); my @many = context(); return ($one, @many) }
+    sub distinct { my @all = uniq map { lc } @_; return @all }
+    sub passed { return uniq @_ }
+    sub sum { return scalar(@_), reduce { $a + $b } @_ }
+    my $begun = 1;    # @begun
+    my @kinds = kinds();
+    my @distinct = distinct('a', 'A', 'b');
+    my @passed = passed(2, 2, 3);
+    my $count = passed(2, 2, 3, 4);
+    my @sum = sum(1 .. 4);
+    my $first = first { context() && $_ gt 'a' } @distinct;
+    print "$_\\n" for "@kinds", "@distinct", "@passed", $count, "@sum", $first;
+"""
+
+
+@pytest.mark.parametrize("moves", [["next"], ["next", "stepIn"], ["stepIn", "stepIn", "stepOut"]])
+async def test_subs_that_are_stepped_over_have_the_context_of_their_call(
+    tmp_path: Path, moves: list[str]
+) -> None:
+    """Those in C, too."""
+    program = Program.write(tmp_path / "contexts.pl", CONTEXTS)
+    expected = plainly(program.text, [], b"")
+    assert expected[1] == b"scalar list\na b\n2 3\n3\n4 10\nb\n"
+    stops = 0
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, "begun")
+        await perl.ask("configurationDone")
+        while await perl.either("stopped", "exited") == "stopped":
+            await perl.ask(moves[stops % len(moves)], threadId=1)
+            stops += 1
+        assert perl.printed("stdout") == expected[1]
+    assert stops >= 8

@@ -78,9 +78,10 @@ sub frames_below {
 }
 
 # While a sub is stepped over or out of, every call comes through here, and the callees'
-# statements are not looked at. `local` is undone by return and die alike.
+# statements are not looked at. `local` is undone by return and die alike. No `goto`: a sub
+# that is written in C would take its context, which is not that of the call.
 sub through {
-    goto &$sub if !$single;
+    return &$sub if !$single;
     local $nested = $nested + 1;
     local $single = 0;
     &$sub;
