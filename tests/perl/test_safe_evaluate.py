@@ -115,7 +115,6 @@ ALLOWED = [
     ("time > 1_000_000", "1"),
     ("-e $0 ? 'there' : 'gone'", "there"),
     ("-d '/' ? 1 : 0", "1"),
-    ("wantarray", ""),
     ("double($x)", "40"),
     ("&double(4)", "8"),
     ("main->can('double')->(5)", "10"),
@@ -259,6 +258,11 @@ async def test_a_table_of_expressions_is_evaluated_or_refused_and_changes_nothin
                 assert (await refusal(perl, expression, frameId=frame["id"])).number == 1002
         assert (await refusal(perl, "$arg", frameId=here)).number == 1008
         assert "syntax error" in (await refusal(perl, "1 +")).text
+        bracket = await refusal(perl, "};{")
+        assert bracket.text == "it closes a bracket that it has not opened"
+        for one in ("caller", "wantarray"):
+            of_the_frame = await refusal(perl, f"({one})[0]" if one == "caller" else one)
+            assert of_the_frame.text == f"{one} would tell of the expression, not of this frame"
         assert (await refusal(perl, "die 'oops'")).text == "oops"
         # Variables are read without asking the object or the tie.
         names = await perl.locals(frames[2])

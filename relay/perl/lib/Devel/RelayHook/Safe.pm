@@ -74,7 +74,7 @@ sub evaluate {
     local $^P = 0;
     if ($n) { Devel::RelayHook::apart() }
     else { innermost() }
-    if (!ref $code) {
+    if (ref $code ne 'CODE') {
         my $why = $failure || $@ || "it closes a bracket that it has not opened\n";
         $unparsed = is_syntax($why);
         $why = "the variables of this frame are not known: $why" if is_hidden($n, $frame) && is_undeclared($why);
@@ -304,12 +304,15 @@ sub check {
     my @left = (B::svref_2object($sub));
     my %walked;
     while (my $cv = pop @left) {
+        my $is_own = !%walked;    # that of the expression, not of an anonymous sub in it
         next if $walked{$$cv}++ || ref $cv->ROOT eq 'B::NULL';
         each_op($cv->ROOT, sub {
             my ($op) = @_;
             my $name = $op->name;
             my $why = change_by($op, $name);
             die "side effect: $why\n" if $why;
+            die "$name would tell of the expression, not of this frame\n"
+                if $is_own && ($name eq 'caller' || $name eq 'wantarray');
             push @left, $cv->PADLIST->ARRAYelt(1)->ARRAYelt($op->targ) if $name eq 'anoncode';
         });
     }
