@@ -269,6 +269,23 @@ async def test_an_agent_and_a_shell_name_it_too(sums: Program, tmp_path: Path) -
     assert (done.returncode, b"total 9 for Bob" in done.stdout) == (9, True), done.stderr
     assert b"sum = 3" in done.stderr
 
+    async def told_of(*options: str) -> bytes:
+        done = await trio.run_process(
+            [*command[:4], "--adapter", "lldb", *options, "--", "sums.out", "Bob"],
+            cwd=tmp_path,
+            env=environment(state),
+            check=False,
+            capture_stdout=True,
+            capture_stderr=True,
+        )
+        return done.stderr
+
+    told_last = await told_of("--break", "nosuch")
+    assert b"never hit: nosuch (No function of this name is known yet)" in told_last
+    refused_calls = await told_of("--calls=")
+    assert refused_calls.startswith(b"relay: --calls: the lldb adapter cannot record calls\n")
+    assert b"--python" not in refused_calls
+
 
 async def test_one_that_is_not_there_is_named(settings: Settings, sums: Program) -> None:
     entries = {

@@ -20,6 +20,7 @@ from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, served, until
 from tests.mcp.client import over_stdio
 from tests.programs import Program
+from tests.relays import environment
 from tests.stdio.client import conversation
 
 pytestmark = pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
@@ -210,6 +211,7 @@ async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
     with pytest.raises(Refused) as refused_name:
         await session.post("/breakpoints", function="prices.pl::Shop::add")
     assert refused_name.value.details["suggestion"] == "Leave the file out: Shop::add"
+    await refuse("/exception-breakpoints", filters=["user_unhandled"])
     await refuse("/launch", script=prices.text, launch_mode="fast")
     await refuse("/launch", script=prices.text, debug_subprocesses=True)
     await refuse("/launch", module="json")
@@ -393,3 +395,40 @@ async def test_the_line_protocol_takes_perl(program: Write) -> None:
         *before, (_, ended) = await client.until("exited")
         assert ("output", {"category": "stdout", "text": "7\n"}) in before
         assert ended == {"exitCode": 0}
+
+
+FORKS = """
+    my $empty = "";
+    if (!fork) {
+        exit 3;    # @child
+    }
+    wait;
+    print $? >> 8, "\\n";    # @after
+"""
+
+
+async def test_a_run_says_what_its_never_hit_lines_leave_open(
+    program: Write, tmp_path: Path
+) -> None:
+    """A forked process came there, and nobody saw it. And an empty text is not None."""
+    forks = program(FORKS, "forks.pl")
+    places = [f"forks.pl:{forks.line(mark)}" for mark in ("child", "after")]
+    done = await trio.run_process(
+        [
+            *(sys.executable, "-m", "relay", "run", "--break", places[0], "--break", places[1]),
+            *("--eval", "$empty", "--eval", "undef", "forks.pl"),
+        ],
+        cwd=forks.path.parent,
+        env=environment(tmp_path / "state"),
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    assert done.stdout == b"3\n"
+    lines = done.stderr.decode().splitlines()
+    assert "eval $empty = " in lines
+    assert "eval undef = undef" in lines
+    assert lines[-2:] == [
+        f"never hit: {places[0]}",
+        "processes that it forks or starts, if any, run without the debugger",
+    ]

@@ -28,6 +28,9 @@ async def set_exception_breakpoints(
     await _check_condition(session, body.condition)
     if body.types:
         session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
+    if "user_unhandled" in body.filters:
+        what = "tell which exceptions own code leaves to others"
+        session.debugger.require(Ability.EXCEPTION_DETAILS, what)
     setting = ExceptionBreakpoints(
         filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
         types=tuple(dict.fromkeys(body.types)),

@@ -46,6 +46,7 @@ from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import likely_files, named_function, source_roots
 from relay.operations.paths import is_file_or_folder
 from relay.operations.report.report_text import cut, size
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -99,7 +100,11 @@ async def start_calls(session: Session, body: CallsRequest) -> None:
 
 
 async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
-    """Have the next launch recorded from its beginning; raises InvalidRequest for a wrong focus."""
+    """Have the next launch recorded from its beginning.
+
+    Raises InvalidRequest for a wrong focus, NotSupported where the debugger cannot record.
+    """
+    session.debugger.require(Ability.TRACE, "record calls")
     session.program_run.want_calls(WantedCalls(await focus_of(session, focus)))
 
 

@@ -14,6 +14,7 @@ from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
 from relay.session.dap.breakpoint_events import NOT_LOADED_YET, UNKNOWN_FUNCTION
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 
@@ -138,6 +139,16 @@ def unwatched(session: Session, *, python_only: bool = False) -> str | None:
     return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
 
 
+def not_followed(session: Session) -> str | None:
+    """Where nobody tells what processes a program has, that what was never hit is of one only."""
+    if Ability.CHILDREN in session.debugger.abilities:
+        return None
+    is_open = any(one.enabled and one.verified and not one.hit_count for one in session.breakpoints)
+    return (
+        "processes that it forks or starts, if any, run without the debugger" if is_open else None
+    )
+
+
 def _ran_python(session: Session, argv: Sequence[str] | None) -> bool:
     """Whether a process without the debugger did: a fork has, until it becomes another program."""
     launched = session.launched
@@ -163,7 +174,8 @@ def _missed(session: Session, breakpoint: Breakpoint) -> str:
     else:
         name = f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
     if not breakpoint.verified:
-        if breakpoint.message == UNKNOWN_FUNCTION:  # one becomes known with its first call
+        is_python = Ability.CHECKS_SOURCE in session.debugger.abilities
+        if breakpoint.message == UNKNOWN_FUNCTION and is_python:  # known with its first call
             other = _dotted_name(breakpoint)
             own = "" if "." in (breakpoint.function or "") else " in own code"
             return (

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relay.faces.cli.run.failures import Failures
-from relay.operations.report.missed import misspelt_in_words, never_hit, not_known, unwatched
+from relay.operations.report.missed import (
+    misspelt_in_words,
+    never_hit,
+    not_followed,
+    not_known,
+    unwatched,
+)
 
 FAILED = 1
 LATE = 124
@@ -110,6 +116,7 @@ class RunEnd:
         missed = never_hit(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
+            words += [beside] if (beside := not_followed(session)) else []
         words += misspelt_in_words(self.similar)
         words += [unseen] if (unseen := self._unseen(is_missed=bool(missed))) else []
         words += [others] if (others := self._beside_watched(is_said=unseen is not None)) else []

@@ -109,7 +109,9 @@ class TextWriter:
         lines = [self._styled(f"[stop {number}] {head}", bold=True), *rest.splitlines()]
         for watch in watches:
             value = watch.result if watch.error is None else f"raised {watch.error}"
-            lines.append(f"eval {one_line(watch.expression)} = {one_line(value or 'None')}")
+            lines.append(
+                f"eval {one_line(watch.expression)} = {one_line('None' if value is None else value)}"
+            )
         await self._say("\n".join(self._marked(line) for line in lines))
 
     async def failed_again(self, number: int, facts: Mapping[str, Any], like: int | None) -> None:
