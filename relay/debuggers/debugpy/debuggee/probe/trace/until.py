@@ -59,21 +59,35 @@ class _TapedCall:
         self.line = 0  # that runs
 
 
-def _look_ahead(one: Any) -> tuple[int, Any]:
-    """A line of a plain list, and the look ahead of it; None if there was none."""
+class _InnerCall:
+    """A call of own code by one in a plain list, of which only the arguments and the end are shown."""
+
+    __slots__ = ("caller",)
+    own = None
+    inner = ()
+
+    def __init__(self, caller: Any) -> None:
+        self.caller = caller  # its frame
+
+
+def _event_of(frame: Any, one: Any) -> tuple[int, Any, Any, Any]:
+    """Of what a plain list has, as a tape has it."""
     if type(one) is int:
-        return one, None
-    return (one[0], one[1]) if len(one) == 2 else (one[0], Overwritten(one[2]))
+        return TAPE_LINE, frame, one, None
+    if len(one) == 2:
+        return TAPE_LINE, frame, one[0], one[1]
+    return (TAPE_LINE, frame, one[0], Overwritten(one[2])) if len(one) == 3 else one
 
 
 class UntilTrace(FrameTrace):
     """A trace that waits for an end. In the place of a FrameTrace, with the same events.
 
     `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
-    called none that would be, that is a plain list: the variables at the first line that may change
-    what it was given (None before), the facts of its code, its number, and its lines: a number for
-    one at which nothing can be missed; with a look at all variables ahead of one that may change a
-    value in place; with what is overwritten of one that only binds locals anew.
+    called none of which lines are shown, that is a plain list: the variables at the first line that
+    may change what it was given (None before), the facts of its code, its number, its lines, and the
+    events of calls that it made. A line is a number if nothing can be missed there; two with a look
+    at all variables ahead of it, if it may change a value in place; three with what is overwritten,
+    if it only binds locals anew.
     """
 
     def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
@@ -111,18 +125,19 @@ class UntilTrace(FrameTrace):
             given = frame.f_locals.copy()
             variables = self.tape_texts.variables(frame.f_code, given, True)
         else:
-            variables = next(one[1] for one in lines if type(one) is tuple and one[1] is not None)
+            variables = next(one[1] for one in lines if type(one) is tuple and len(one) == 2)
         variables = with_names(variables, facts.given)
         given = {name: given[name] for name in facts.arguments if name in given}
         own = Tape(frame, number, given)
         own.events.append((TAPE_START, frame, None, variables))
-        lines = [_look_ahead(one) for one in lines]
-        own.events += [(TAPE_LINE, frame, line, look) for line, look in lines]
+        own.events += [_event_of(frame, one) for one in lines]
         caller = self._on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
         facts = self._facts_of(frame.f_code)
         kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
-        kept.line = lines[-1][0] if lines else 0
+        kept.line = next(
+            (one[2] for one in reversed(own.events) if one[:2] == (TAPE_LINE, frame)), 0
+        )
         return kept
 
     def _facts_of(self, code: Any) -> LineFacts:
@@ -141,7 +156,15 @@ class UntilTrace(FrameTrace):
         return tapes, tuple((tape, level - 1) for tape, level in caller.inner if level > 1)
 
     def enter(self, frame: Any) -> bool:
-        """A frame begins. Whether it is of interest: own code, called by what is on a tape."""
+        """A frame begins. Whether it is of interest: own code, called by what is kept."""
+        kept = self.frames.get(frame.f_back)
+        if type(kept) is list and self._is_shown_at_its_ends(kept, frame):
+            if self._is_own(frame):
+                given = self.tape_texts.kept_of(frame.f_locals.copy(), True)
+                kept.append((TAPE_START, frame, frame.f_back, given))
+                self.frames[frame] = _InnerCall(frame.f_back)
+                return True
+            return False
         caller = self._on_tape(frame.f_back)
         if caller is None or not caller.inner:
             return False
@@ -151,12 +174,19 @@ class UntilTrace(FrameTrace):
                 tape.add(TAPE_START, frame, frame.f_back, {})
             self.frames[frame] = _TapedCall(None, (), caller.inner, None)
             return False
-        if not self._about(frame)[2] or is_debugger_file(code.co_filename):
+        if not self._is_own(frame):
             return False
         variables = self._look(frame, is_whole=True)
         tapes, inner = self._shown_by(caller, frame, variables)
         self.frames[frame] = _TapedCall(None, tapes, inner, self._facts_of(code))
         return True
+
+    def _is_shown_at_its_ends(self, caller: list[Any], frame: Any) -> bool:
+        is_room = len(caller) < MOST_EVENTS
+        return is_room and self.depth == 1 and frame.f_code.co_name not in SEAMLESS
+
+    def _is_own(self, frame: Any) -> bool:
+        return self._about(frame)[2] and not is_debugger_file(frame.f_code.co_filename)
 
     def line(self, frame: Any, line: int) -> None:
         """A line is about to run."""
@@ -245,7 +275,7 @@ class UntilTrace(FrameTrace):
         if kept is None:
             return False
         if suspends:
-            self._end_on_tapes(kept, frame, TAPE_YIELD, value)
+            self._tell(kept, frame, TAPE_YIELD, value)
             return False
         del self.frames[frame]
         return self._over(kept, frame, value, None)
@@ -268,29 +298,45 @@ class UntilTrace(FrameTrace):
         self.frames.pop(frame, None)
         return kept is not None and self._over(kept, frame, None, error)
 
-    def _over(self, kept: _TapedCall, frame: Any, value: Any, error: Any) -> bool:
+    def _over(self, kept: Any, frame: Any, value: Any, error: Any) -> bool:
         own = kept.own
         if own is not None and (own.is_end or self._matches(frame, own.given, value, error)):
             self._find(own, frame, value, error)
             return True
-        if kept.tapes or len(kept.inner) > (own is not None):
-            kind, what = TAPE_RETURN, value
-            if error is not None:
-                kind, what = TAPE_UNWIND, (error, self.tape_texts.said(error), frame.f_lineno)
-            self._end_on_tapes(kept, frame, kind, what)
+        if error is None:
+            self._tell(kept, frame, TAPE_RETURN, value)
+        else:
+            self._tell(kept, frame, TAPE_UNWIND, error)
         return False
 
-    def _end_on_tapes(self, kept: _TapedCall, frame: Any, kind: int, what: Any) -> None:
-        variables = self._look(frame) if kept.inner else None
+    def _tell(self, kept: Any, frame: Any, kind: int, what: Any) -> None:
+        """Put an end of the call, or a pause, where it is shown: on tapes, or in a plain list."""
+        if type(kept) is _InnerCall:
+            caller = self.frames.get(kept.caller)
+            if type(caller) is list and len(caller) >= MOST_EVENTS:
+                caller = self._on_tape(kept.caller)
+            if caller is not None:
+                event = kind, frame, self._kept_end(frame, kind, what), None
+                if type(caller) is list:
+                    caller.append(event)
+                else:
+                    caller.own.add(*event)
+        elif kept.tapes or len(kept.inner) > (kept.own is not None and kind != TAPE_YIELD):
+            variables = self._look(frame) if kept.inner else None
+            end = self._kept_end(frame, kind, what)
+            tapes = {id(tape): tape for tape in (*kept.tapes, *(tape for tape, _ in kept.inner))}
+            for tape in tapes.values():
+                tape.add(kind, frame, end, variables)
+
+    def _kept_end(self, frame: Any, kind: int, what: Any) -> Any:
+        """The result, the value that is given, or the exception, in a form that stays as it is."""
+        if kind == TAPE_UNWIND:
+            return what, self.tape_texts.said(what), frame.f_lineno
         if kind == TAPE_YIELD:
             what = unwrapped(what)
         if type(what) is Given:
-            what = Given(self.tape_texts.kept(frame.f_code.co_name, what.value))
-        elif kind != TAPE_UNWIND:
-            what = self.tape_texts.kept(frame.f_code.co_name, what)
-        tapes = {id(tape): tape for tape in (*kept.tapes, *(tape for tape, _ in kept.inner))}
-        for tape in tapes.values():
-            tape.add(kind, frame, what, variables)
+            return Given(self.tape_texts.kept(frame.f_code.co_name, what.value))
+        return self.tape_texts.kept(frame.f_code.co_name, what)
 
     def is_end(self, kept: list[Any], frame: Any, value: Any) -> bool:
         """Whether the call that returns is the one that was asked for; of one without a tape."""

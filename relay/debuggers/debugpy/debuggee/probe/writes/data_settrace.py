@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_traces import (
         DataFrameTrace,
         RunningFrameTrace,
+        StandingFrameTrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         LEAST_PATIENCE,
@@ -343,7 +344,7 @@ class DataSettrace:
         """All is traced: without checks, or since another thread has found so as this frame began."""
         lines = self.lines_in(frame)
         if lines is not None and not self.has_wrapped(frame):
-            self.wrap(frame, lines)
+            self.wrap(frame, lines, begins=True)
         if real_gettrace() is None:
             real_settrace()(trace_call)
 
@@ -393,7 +394,7 @@ class DataSettrace:
     def _has_watched_local(self, frame: Any) -> bool:
         return any(watch.owner() is frame for watch in self.checks.locals)
 
-    def wrap(self, frame: Any, lines: WriteLines) -> None:
+    def wrap(self, frame: Any, lines: WriteLines, begins: bool = False) -> None:
         """Stand before the trace function that a frame has, and before the one that it may get; but
         behind the program's own, which is to hear of each event, whatever happens at a stop."""
         shared = frame.f_trace if type(frame.f_trace) is SharedFrame else None
@@ -401,7 +402,9 @@ class DataSettrace:
         while isinstance(theirs, DataFrameTrace):  # of watches taken away at this very stop
             theirs.has_its_frame()
             theirs = theirs.inner
-        local = RunningFrameTrace(self, theirs, lines, frame)
+        is_standing = not begins and _is_called_from(frame)
+        of_frame = StandingFrameTrace if is_standing else RunningFrameTrace
+        local = of_frame(self, theirs, lines, frame)
         if shared is None:
             frame.f_trace = local
         else:
@@ -448,6 +451,14 @@ class DataSettrace:
         if frame.f_code.co_flags & GOES_ON_LATER and not starts_here(frame):
             attempt(note_place, frame, lines)
         return DataFrameTrace(self, inner, lines)
+
+
+def _is_called_from(frame: Any) -> bool:
+    """Whether the debugger is at work in a call by this frame, such as that of its trace function."""
+    return any(
+        one.f_back is frame and is_debugger_file(one.f_code.co_filename)
+        for _, one in frames_of_all_threads()
+    )
 
 
 def _running_frames() -> list[Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_functions_of
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import raise_soon
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import DebuggerAtWork
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import data_leave, data_line
     from relay.debuggers.debugpy.debuggee.probe.writes.data_settrace import DataSettrace
@@ -93,26 +94,13 @@ class DataFrameTrace:
 
 
 class RunningFrameTrace(DataFrameTrace):
-    """The trace function of a frame that runs already, until its first event.
-
-    A frame that stands in pydevd's trace function gets what that returns in place of this one.
-    Then this one ends, and its end puts another like it before what was returned.
-    """
+    """The trace function of a frame that runs already, until its first event."""
 
     __slots__ = ("frame",)
 
     def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines, frame: Any) -> None:
         super().__init__(listener, inner, lines)
         self.frame: Any = frame
-
-    def __del__(self) -> None:
-        frame = getattr(self, "frame", None)  # a signal's handler may have raised as it was made
-        if frame is not None and not self.listener.is_over:
-            attempt(self._follow, frame)
-
-    def _follow(self, frame: Any) -> None:
-        if not self.listener.has_wrapped(frame):
-            self.listener.wrap(frame, self.lines)
 
     def has_its_frame(self) -> None:
         """The frame has its trace function: none needs to follow this one."""
@@ -122,3 +110,25 @@ class RunningFrameTrace(DataFrameTrace):
         self.has_its_frame()
         local = frame.f_trace = DataFrameTrace(self.listener, self.inner, self.lines)
         return local(frame, event, arg)
+
+
+class StandingFrameTrace(RunningFrameTrace):
+    """That of a frame which stands in pydevd's trace function, and gets what that returns in its place.
+
+    Then this one ends, and its end puts another like it before what was returned. No other has an end
+    that runs code: what a signal's handler raises in it would arrive nowhere.
+    """
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        try:
+            frame = getattr(self, "frame", None)  # a handler may have raised as it was made
+            if frame is not None and not self.listener.is_over:
+                attempt(self._follow, frame)
+        except BaseException as error:  # noqa: BLE001  what struck from outside
+            raise_soon(error)
+
+    def _follow(self, frame: Any) -> None:
+        if not self.listener.has_wrapped(frame):
+            self.listener.wrap(frame, self.lines)
