@@ -31,6 +31,8 @@ def stopped_body(stop: Stop) -> dict[str, Any]:
     }
     if stop.process is not None:
         body["process"] = stop.process
+    if stop.reached is not None:
+        body["reached"] = stop.reached
     if stop.change is not None:
         body["change"] = stop.change
     if (failure := stop.failure) is not None:

@@ -128,6 +128,34 @@ def test_a_step_from_a_failure_says_where_the_program_really_is(shell: Shell) ->
     shell("end")
 
 
+RUN_TO = """
+    def half(n):
+        return n // 2  # @half
+
+    print(half(4))
+    if half(4) > 2:  # @second
+        print("more")  # @more
+    input("name? ")
+    print("bye")  # @bye
+"""
+
+
+def test_until_says_that_it_did_not_come_to_the_line(shell: Shell) -> None:
+    """Not where it has come there, nor while the program may still do so."""
+    script = Program.write(shell.directory / "halves.py", RUN_TO)
+    names = ("half", "second", "more", "bye")
+    half, second, more, bye = (f"halves.py:{script.line(name)}" for name in names)
+    shell("start", "--break", half, "halves.py")
+    assert f"did not come to {more}\nbreakpoint bp_1 (hit 2): {half}" in shell("until", more)
+    assert shell.json("until", bye)["reached"] is None, "it waits for its input"
+    assert f"breakpoint: {bye}" in shell("input", "Ada")
+    assert f"did not come to {more}\nended: exit code 0" in shell("until", more)
+    shell("restart")
+    assert shell.json("until", second)["reached"] is True
+    assert "reached" not in shell.json("where")
+    shell("end")
+
+
 def test_what_was_stopped_does_not_come_back(shell: Shell, tmp_path: Path) -> None:
     """Nor what somebody held."""
     (tmp_path / "short.py").write_text("print(1)\n")

@@ -89,8 +89,8 @@ class Stop:
     """Where several processes are debugged: `pid` and `name` of the one that stopped."""
     is_stopped: Callable[[int], bool] | None = None
     """Where several processes are debugged: whether the one with this thread is stopped."""
-    reached: bool = False
-    """Whether this is where the program was to run to."""
+    reached: bool | None = None
+    """Whether this is where the program was to run to; None if it was to run to no line."""
 
     threads: Sequence[Mapping[str, Any]] | None = None
     """All threads, once somebody asked; `asking` is held meanwhile."""

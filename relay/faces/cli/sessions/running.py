@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +52,12 @@ def step(shell: Shell, wait: float, how: str) -> int:
 def until(shell: Shell, wait: float, place: dict[str, Any]) -> int:
     """Run to a line, once: as with a breakpoint that is gone afterwards.
 
-    Stops earlier if something else stops the program.
+    Stops earlier if something else stops the program, and says that it did not come there.
     """
     session = shell.session()
-    return go(shell, session, partial(session.run_to, **place, wait=0), wait)
+    named = os.path.relpath(place["file"], shell.caller.directory)
+    target = f"{named}:{place['line']}"
+    return go(shell, session, partial(session.run_to, **place, wait=0), wait, target=target)
 
 
 @click.command(short_help="Run to a call of a function, and show it whole.")

@@ -30,14 +30,36 @@ MOST_ENTRIES = 10_000
 REPORT_CHARS = 2000
 
 
-def go(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
-    """Act, then wait for a stop, a question or the end; the exit code."""
+def go(
+    shell: Shell,
+    session: Session,
+    act: Callable[[], object],
+    wait: float,
+    *,
+    target: str | None = None,
+) -> int:
+    """Act, then wait for a stop, a question or the end; the exit code.
+
+    target: the line that it was to run to, as the user wrote it.
+    """
     cursor = last_event(session)
     act()
     if wait:
         _await_news(session, cursor, wait)
-    code = show_stop(shell, session, cursor)
+    code = show_stop(shell, session, cursor, target=target)
     return code if wait else 0
+
+
+def _reached(session: Session, cursor: str) -> bool | None:
+    """Whether the first stop after `cursor` was at the line to run to; None before any.
+
+    False after an end without one.
+    """
+    page = session.event_page(cursor=cursor, types=["stopped", "terminated"], limit=1)
+    if not page.events:
+        return None
+    first = page.events[0]
+    return first.body.get("reached") if first.type == "stopped" else False
 
 
 def _await_news(session: Session, cursor: str, wait: float) -> None:
@@ -64,15 +86,24 @@ def last_event(session: Session) -> str:
     return cursor
 
 
-def show_stop(shell: Shell, session: Session, cursor: str | None = None) -> int:
-    """Where it stands, with what it has printed since `cursor`; the exit code."""
+def show_stop(
+    shell: Shell, session: Session, cursor: str | None = None, *, target: str | None = None
+) -> int:
+    """Where it stands, with what it has printed since `cursor`; the exit code.
+
+    target: the line to which it has run since `cursor`, if to one.
+    """
     status = session.status()
     printed = "" if cursor is None else printed_since(session, cursor)
     report = session.report(max_chars=REPORT_CHARS, output=not printed).report
     facts = {**status.model_dump(mode="json"), "report": report, "output": printed}
+    if target is not None and cursor is not None:
+        facts["reached"] = _reached(session, cursor)
     if not shell.show_data(facts):
         if printed:
             shell.console.print(" " + quoted(printed.removesuffix("\n")))
+        if facts.get("reached") is False:
+            shell.echo(f"did not come to {target}")
         print_report(shell.console, report)
         if status.message is not None:
             shell.console.print(str(COMMAND_WORDS[Action.LEAVE_RUNNER]), soft_wrap=True)
