@@ -40,4 +40,5 @@ def _abilities(entry: ConfiguredAdapter) -> frozenset[Ability]:
         (Ability.CHILDREN, entry.start_debugging),
         (Ability.STDIN, has_streams),
     )
-    return frozenset({Ability.FUNCTION_BREAKPOINTS, *(one for one, there in has if there)})
+    may_have = (Ability.FUNCTION_BREAKPOINTS, Ability.DATA_BREAKPOINTS)
+    return frozenset({*may_have, *(one for one, there in has if there)})

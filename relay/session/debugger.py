@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from relay.session.state.breakpoints import Breakpoint
 
 
+WATCH = "stop when data changes"
+"""What one without data breakpoints cannot do, in words."""
+
+
 class Ability(StrEnum):
     """What a debugger can do that not every one can; `/info` lists it by these words."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from relay import Settings
 from tests.e2e.api import Api, Refused, Session
@@ -18,6 +20,7 @@ from tests.e2e.test_configured_adapters import below
 from tests.editor.joining import editor, join, stack, terms
 from tests.perl import driver
 from tests.programs import Program
+from tests.relays import environment
 
 ADAPTER = str(Path(__file__).with_name("odd_adapter.py"))
 MANY = 6
@@ -386,3 +389,67 @@ async def test_an_editor_goes_back_where_the_debugger_does(
             ):
                 with pytest.raises(driver.Refused, match="the odd adapter cannot"):
                     await peer.ask(command, **more)
+
+
+async def run(program: Program, *options: str, habits: str = "", **entry: Any) -> tuple[int, str]:
+    """`relay run` of the program: the exit code, and what was written to standard error."""
+    folder = program.path.parent
+    state = folder / "state"
+    state.mkdir(exist_ok=True)
+    odd = {"command": [sys.executable, ADAPTER, *habits.split()], **entry}
+    (state / "config.json").write_text(json.dumps({"adapters": {"odd": odd}}))
+    done = await trio.run_process(
+        [*(sys.executable, "-m", "relay", "run", "--adapter", "odd"), *options, program.path.name],
+        cwd=folder,
+        env=environment(state),
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    return done.returncode, done.stderr.decode()
+
+
+async def test_a_run_that_could_watch_nothing_does_not_run(program: Program) -> None:
+    """Some say so only as they start: the program does not run then, and nothing advises a new start."""
+    code, told = await run(program, "--watch", "odd.txt:1:n")
+    assert (code, told.splitlines()[0]) == (
+        1,
+        "relay: the odd adapter cannot stop when data changes",
+    )
+    assert "stop 1" not in told
+    code, told = await run(program, "--watch", "odd.txt:1:n", habits="watches")
+    assert "[not watched]" not in told
+    assert code == 3, "its program ends so"
+
+
+async def test_who_wrote_a_value_is_no_question_for_it(program: Program) -> None:
+    code, told = await run(program, "--why", "n", "--break", "odd.txt:1")
+    said = "relay: --why n: the odd adapter cannot say who wrote a value"
+    assert (code, told.splitlines()[0]) == (1, said)
+    assert "stop 1" not in told
+
+
+async def test_exceptions_for_which_no_filter_is_named(
+    settings: Settings, program: Program
+) -> None:
+    """Setting them would change nothing, and never stop: so it is refused, or a run says it."""
+    async with odd(settings) as api:
+        session = await api.session(adapter="odd")
+        for name in ("raised", "uncaught"):
+            with pytest.raises(Refused, match=f"no filter for {name} exceptions") as refused:
+                await session.post("/exception-breakpoints", filters=[name])
+            assert refused.value.code == "NOT_SUPPORTED"
+        with pytest.raises(Refused, match="no filter for raised exceptions"):
+            await session.launch(program.text, stop_on_exception="raised")
+        await session.post("/exception-breakpoints", filters=[])
+    _, told = await run(program, "--on-exception")
+    assert "[note] --on-exception: the odd adapter has no filter for uncaught exceptions" in told
+    filters = {"raised": ["all"]}
+    entry = {"command": [sys.executable, ADAPTER], "exception_filters": filters}
+    async with odd(settings, adapters={"odd": entry}) as api:
+        session = await api.session(adapter="odd")
+        await session.post("/exception-breakpoints", filters=["raised", "uncaught"])
+        with pytest.raises(Refused, match="no filter for uncaught exceptions"):
+            await session.post("/exception-breakpoints", filters=["uncaught"])
+    _, told = await run(program, "--on-exception", exception_filters={"uncaught": ["all"]})
+    assert "[note]" not in told

@@ -432,3 +432,32 @@ async def test_a_run_says_what_its_never_hit_lines_leave_open(
         f"never hit: {places[0]}",
         "processes that it forks or starts, if any, run without the debugger",
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--watch", "forks.pl:1:$empty"],
+            "--watch: the perl adapter cannot stop when data changes",
+        ),
+        (
+            ["--break", "forks.pl:1", "--why", "$empty"],
+            "--why '$empty': the perl adapter cannot say who wrote a value",
+        ),
+    ],
+)
+async def test_a_run_with_a_question_that_perl_cannot_answer_does_not_begin(
+    program: Write, tmp_path: Path, options: list[str], words: str
+) -> None:
+    forks = program(FORKS, "forks.pl")
+    done = await trio.run_process(
+        [sys.executable, "-m", "relay", "run", *options, "forks.pl"],
+        cwd=forks.path.parent,
+        env=environment(tmp_path / "state"),
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    assert done.stdout == b"", "it has not run"
+    assert done.stderr.decode().splitlines()[0] == f"relay: {words}"

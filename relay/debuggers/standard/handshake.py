@@ -36,7 +36,10 @@ async def shake_hands(
         initialize_arguments(debugger.name, run_in_terminal, start_debugging),
         timeout=limit,
     )
-    debuggee.use_inspector(StandardInspector(debuggee, debugger, can))
+    inspector = StandardInspector(debuggee, debugger, can)
+    debuggee.use_inspector(inspector)
+    if debuggee.session.program_run.needs_data_breakpoints:
+        inspector.require_data_breakpoints()  # before the program runs
     async with trio.open_nursery() as nursery:
         # Before anything else: it says where files are, and `initialized` may have come already.
         nursery.start_soon(_answered, debuggee.ask(*opening, timeout=limit))

@@ -14,6 +14,7 @@ from relay.debuggers.standard.data_breakpoints import AdapterDataBreakpoints
 from relay.debuggers.standard.values import AdapterValues
 from relay.errors import DebuggerError, EvaluateError
 from relay.session.dap.breakpoint_sync import id_of, take_answers
+from relay.session.debugger import WATCH
 from relay.session.inspector import MAX_VALUE, Extra, FoundFunction, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
@@ -390,12 +391,16 @@ class StandardInspector(Inspector):
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
         self._cannot("record calls")
 
+    def require_data_breakpoints(self) -> None:
+        """Raise NotSupported unless the adapter has said that it has data breakpoints."""
+        if not self._can.get("supportsDataBreakpoints"):
+            self._cannot(WATCH)
+
     async def set_data_breakpoint(
         self, frame: Frame, number: str, expression: str, *, condition: str | None
     ) -> dict[str, Any]:
         """Raises InvalidRequest for what the adapter does not take, in its own words."""
-        if not self._can.get("supportsDataBreakpoints"):
-            self._cannot("stop when data changes")
+        self.require_data_breakpoints()
         note = await self._data_breakpoints.add(frame, number, expression, condition)
         return {"how": "debugger", "note": note}
 

@@ -12,7 +12,7 @@ import trio
 
 from relay.debuggers.standard.adapter_input import AdapterInput
 from relay.debuggers.standard.start import AdapterStart
-from relay.errors import DebuggerError, LaunchFailed, RelayError
+from relay.errors import DebuggerError, LaunchFailed, NotSupported, RelayError
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Starter
@@ -75,6 +75,8 @@ def _why(
         return launch_syntax_error(adapter.languages[0], fault.file or str(plan.script), fault)
     if isinstance(found, LaunchFailed):
         found.details.update(details)
+        return found
+    if isinstance(found, NotSupported):
         return found
     return LaunchFailed(
         f"the {details['adapter']} adapter could not start the program: {found.message}",

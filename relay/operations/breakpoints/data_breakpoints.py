@@ -16,6 +16,7 @@ from relay.models.data_breakpoints import (
 )
 from relay.operations.breakpoints.placing import check_condition
 from relay.operations.inspect.inspection import frame_of, inspector_of
+from relay.session.debugger import WATCH, Ability
 from relay.session.session import Session
 from relay.session.state.data_breakpoints import DataBreakpoint
 
@@ -52,6 +53,16 @@ async def set_data_breakpoint(session: Session, *, body: SetDataBreakpoint) -> D
     session.data_breakpoints.add(found)
     session.data_breakpoints.take_states({number: state})
     return _view(found)
+
+
+def want_data_breakpoints(session: Session) -> None:
+    """Data breakpoints will be set once the program is there: it is not to run without.
+
+    A debugger that says only as it starts that it has none refuses the launch. Raises NotSupported
+    where that is known before.
+    """
+    session.debugger.require(Ability.DATA_BREAKPOINTS, WATCH)
+    session.program_run.need_data_breakpoints()
 
 
 async def list_data_breakpoints(session: Session) -> DataBreakpointList:

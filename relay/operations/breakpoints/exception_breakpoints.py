@@ -10,6 +10,7 @@ from relay.models.exceptions import (
     ExceptionFilter,
     SetExceptionBreakpoints,
 )
+from relay.operations.breakpoints.exception_filters import require_filters
 from relay.operations.breakpoints.placing import check_condition
 from relay.session.dap.breakpoint_sync import send_exception_filters, send_or_undo
 from relay.session.debugger import Ability
@@ -31,6 +32,7 @@ async def set_exception_breakpoints(
     if "user_unhandled" in body.filters:
         what = "tell which exceptions own code leaves to others"
         session.debugger.require(Ability.EXCEPTION_DETAILS, what)
+    require_filters(session.debugger, [DAP_FILTERS[name] for name in body.filters])
     setting = ExceptionBreakpoints(
         filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
         types=tuple(dict.fromkeys(body.types)),

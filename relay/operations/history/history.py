@@ -36,6 +36,7 @@ from relay.operations.history.second_run import OtherwiseError, second_run, word
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.report.short_paths import short_path
 from relay.session.dap.stack import stack
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.journey import IN_CHILD
@@ -78,6 +79,11 @@ async def history(session: Session, *, body: HistoryRequest) -> History:
             )
         found = await _found(session, stop, body, asked)
     return History(expression=body.expression, value=asked["value"], how="rerun", runs=2, **found)
+
+
+def require_writers(session: Session) -> None:
+    """Raise NotSupported where the debugger never knows who wrote a value."""
+    session.debugger.require(Ability.TRACE, "say who wrote a value")
 
 
 async def _question(session: Session, body: HistoryRequest) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from relay.operations.allowed_roots import (
     require_allowed,
     require_allowed_interpreter,
 )
+from relay.operations.breakpoints.exception_filters import require_filters
 from relay.operations.breakpoints.pending import check_again, look_out
 from relay.operations.execution.stepping import present_as, until_settled
 from relay.operations.history.recordings import recorded_places
@@ -134,6 +135,8 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
     ):
         if given:
             adapter.require(ability, what)
+    if body.stop_on_exception == "raised":  # the other word is what most clients say by default
+        require_filters(adapter, exception_filters(body))
 
 
 async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:

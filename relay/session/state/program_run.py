@@ -81,6 +81,8 @@ class ProgramRun:
         """Whether a trace of a call was begun."""
         self.wanted_calls: WantedCalls | None = None
         """Of the next start: own calls are recorded from its beginning."""
+        self.needs_data_breakpoints = False
+        """Whether a start is in vain with a debugger that says, as it starts, that it has none."""
         self.calls: Mapping[str, Any] | None = None
         """The tree of own calls, as the program gave it when it ended."""
         self.was_recorded = False
@@ -201,6 +203,10 @@ class ProgramRun:
     def want_calls(self, wanted: WantedCalls | None) -> None:
         """Have the next start recorded from its beginning."""
         self.wanted_calls = wanted
+
+    def need_data_breakpoints(self) -> None:
+        """Have the next starts fail, before the program runs, where the debugger has none."""
+        self.needs_data_breakpoints = True
 
     def drop_calls(self) -> None:
         """Calls are recorded anew: the tree is in the program again."""

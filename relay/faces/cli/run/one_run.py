@@ -29,6 +29,7 @@ from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
+from relay.operations.breakpoints.exception_filters import no_filter, unfiltered
 from relay.operations.execution.stepping import continue_execution
 from relay.operations.functions import all_parameters
 from relay.operations.inspect.watches import add_watch, list_watches, require_expression
@@ -112,6 +113,7 @@ class OneRun:
             from relay.faces.cli.run.trace import TraceQuestion
 
             self._question = TraceQuestion(options.trace, options.max_chars)
+        self._require_answers()
         self._breakpoints = RunBreakpoints(session)
         await self._breakpoints.place(options.breakpoints)
         asked = [("--why", expression) for expression in dict.fromkeys(options.whys)]
@@ -131,6 +133,14 @@ class OneRun:
             self._calls = RunCalls(session, self._writer, options.calls, options.max_chars)
             with named("--calls"):
                 await self._calls.prepare()
+
+    def _require_answers(self) -> None:
+        """Raise NotSupported for a question that the debugger can never answer."""
+        if whys := self._options.whys:
+            from relay.operations.history.history import require_writers
+
+            with named(f"--why {quoted(whys[0])}"):
+                require_writers(self._session)
 
     async def _follow(self, nursery: trio.Nursery) -> None:
         session = self._session
@@ -157,6 +167,10 @@ class OneRun:
                 await self._question.go_on(session)
         placed = await self._breakpoints.judged()
         await self._writer.started(result.pid, result.python_path, placed)
+        if catches and unfiltered(session.debugger, [catches]):
+            await self._writer.noted(
+                f"[note] --on-exception: {no_filter(session.debugger, catches)}"
+            )
         for parameter in self._options.parameters:
             await self._writer.noted(f"[note] {all_parameters(parameter)}")
         streams = self._streams

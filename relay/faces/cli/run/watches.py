@@ -34,8 +34,10 @@ class RunWatches:
     async def prepare(self, known: Mapping[str, str]) -> None:
         """Set the breakpoints that are not there yet; `known` are ids by how they are spelled.
 
-        Raises RelayError for a place that cannot be.
+        Raises RelayError for a place that cannot be, and where the debugger watches nothing.
         """
+        if self._wanted:
+            data_breakpoints.want_data_breakpoints(self._session)
         for one in self._wanted:
             place = {name: value for name, value in one.items() if name != "text"}
             number = known.get(spelled(place)) or await self._new(place)
