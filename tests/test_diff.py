@@ -602,7 +602,9 @@ def test_a_third_run_of_a_side_shows_that_chance_decides_what_a_call_changes(
     Program.write(tmp_path / "take.py", BY_COUNT)
     chance = diff("--", "take.py", "--chance", ":::", "take.py", "--chance", "--more")
     assert (chance.returncode, chance.stderr) == (0, "")
-    assert chance.stdout == "no call differs: 1 with equal arguments, of 1 and 1\n"
+    head, *printed = chance.stdout.splitlines()
+    assert head == "no call differs: 1 with equal arguments, of 1 and 1"
+    assert printed[0] == "but what they print differs:", "their options"
     assert len((tmp_path / "count").read_text()) == 5
     (tmp_path / "count").unlink()
     cause = diff("--", "take.py", ":::", "take.py", "--more")
@@ -1082,6 +1084,69 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
         "nothing to compare: in command 1 no function of a module nosuch was called: there are "
         "broken, none, one; no function of a module onn was called: did you mean one? (exit code 0)\n"
     )
+
+
+def test_what_was_called_before_an_end_at_once_is_lost_and_said_to_be(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """It was said to have called nothing."""
+    Program.write(
+        tmp_path / "leaves.py",
+        """
+        import os
+        import sys
+        def half(n):
+            return n // 2
+        for n in range(int(sys.argv[1])):
+            half(n)
+        os._exit(3)
+        """,
+    )
+    done = diff("--", "leaves.py", "9", ":::", "leaves.py", "9")
+    assert (done.returncode, done.stdout) == (
+        2,
+        "nothing to compare: what command 1 called, if anything, is lost: "
+        "it left at once, as os._exit does (exit code 3)\n",
+    )
+    done = diff("--", "leaves.py", "900", ":::", "leaves.py", "900")
+    assert "the runs go on beyond what was compared" in done.stdout
+
+
+def test_that_what_is_printed_differs_is_said_beside_equal_calls_unless_by_chance(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "prints.py",
+        """
+        import os
+        import sys
+        import time
+        def half(n):
+            return n // 2
+        half(4)
+        print("begun")
+        if "--streams" in sys.argv:
+            sys.stdout.flush()
+        print("to stderr", file=sys.stderr, flush=True)
+        if "--chance" in sys.argv:
+            print(os.getpid(), time.time_ns())
+        print(f"<object at {id(half):#x}> took {time.perf_counter():.6f} s")
+        print("sale" if "--sale" in sys.argv else "whole", "price")
+        if "--more" in sys.argv:
+            print("more")
+        """,
+    )
+    equal = "no call differs: 1 with equal arguments, of 1 and 1"
+    but = "\nbut what they print differs:\n"
+    for options, said in (
+        (["--sale"], f"{but}1: whole price\n2: sale price"),
+        (["--more"], f"{but}1: prints no more\n2: more"),
+        (["--streams"], ""),
+        (["--chance"], ""),
+    ):
+        one = ["--chance"] if options == ["--chance"] else []
+        done = diff("--", "prints.py", *one, ":::", "prints.py", *options)
+        assert (done.returncode, done.stdout) == (0, f"{equal}{said}\n"), options
 
 
 def test_processes_whose_calls_are_not_compared_are_said(diff: Diff, tmp_path: Path) -> None:

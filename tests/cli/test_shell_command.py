@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -186,6 +187,23 @@ def test_the_ways_of_a_shell_to_run_tests_are_those_of_the_relay(
         assert [one["number"] for one in told if one["type"] == "stop"] == [1], err
     assert "fails test_cart.py::test_total" in shell("start", "--wait", "60", "pytest")
     assert "make is no Python program" in shell.run("start", "make", code=2).stderr
+
+
+def test_a_command_for_another_debugger_is_named_by_its_path(
+    start: Start, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was no such script, with a proposal for another one. A file of that name comes first."""
+    command = executable(tmp_path / "bin" / "proves", "#!/usr/bin/perl\nprint 3;\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    said = f"proves is no file here, but a command: name it {command}"
+    for words in (["proves", "-v"], ["--", "proves"]):
+        code, _, err = finish(start("--adapter", "perl", *words))
+        assert (code, said in err) == (2, True), err
+    assert said in shell.run("start", "--adapter", "perl", "proves", code=2).stderr
+    assert "No such script" in finish(start("--adapter", "perl", "absent"))[2]
+    Program.write(tmp_path / "proves", "exit 4;\n")
+    if shutil.which("perl") is not None:
+        assert finish(start("--adapter", "perl", "proves"))[0] == 4
 
 
 @pytest.mark.parametrize(

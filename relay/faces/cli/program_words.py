@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from relay.faces.cli.shell_command import EXAMPLE, shell_command
+from relay.faces.cli.shell_command import EXAMPLE, command_in_path, shell_command
 
 _FLAGS = frozenset("bBdEiIOPqRsSuv")
 _WITH_VALUE = frozenset("WX")
@@ -96,11 +96,14 @@ def read_command(
 ) -> tuple[ProgramWords, str | None]:
     """The program that the words name, and its interpreter: `python`, or the command's own.
 
-    adapter: the debugger that was asked for; what others than Python's run is not looked at.
-    Raises click.UsageError if the words name no program.
+    adapter: the debugger that was asked for; what others than Python's run is not looked at, but for a
+    command in PATH. Raises click.UsageError if the words name no program.
     """
     if adapter not in (None, "python"):
-        return read_program(words), python
+        found_words = read_program(words)
+        if (said := command_in_path(found_words.script, environment, directory)) is not None:
+            raise click.UsageError(said)
+        return found_words, python
     found = shell_command(words, python=python, environment=environment, directory=directory)
     return read_program(found.words), python or found.python
 

@@ -73,6 +73,19 @@ def shell_command(
     return PythonCommand(None, list(words))
 
 
+def command_in_path(word: str | None, environment: Mapping[str, str], directory: str) -> str | None:
+    """What to say of a word that names no file of the directory, but a command of PATH.
+
+    Of another debugger than Python's, which takes files.
+    """
+    if not word or os.path.dirname(word) or os.path.exists(os.path.join(directory, word)):
+        return None
+    path = environment.get("PATH", os.defpath).split(os.pathsep)
+    found = (shutil.which(word, path=os.path.join(directory, place)) for place in path)
+    place = next(filter(None, found), None)
+    return None if place is None else f"{word} is no file here, but a command: name it {place}"
+
+
 def _by_path(words: Sequence[str], path: str, environment: Mapping[str, str]) -> PythonCommand:
     """A file by its path is a program of its own, whatever its first line names: but for an
     installed command, which has its interpreter, and what only the system can run."""

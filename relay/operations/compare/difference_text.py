@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
@@ -13,6 +13,9 @@ from relay.operations.compare.recorded_run import Ran
 from relay.operations.compare.stream_reader import RAISED, STOPPED, EndedCall, RecordedRun, Texts
 
 Known = tuple[Callable[[int], bool], Callable[[int], bool]]
+
+Lines = tuple[str | None, str | None]
+"""A line of each side; None where it prints no more."""
 
 MOST_BYTES = 700
 CUT = "…"
@@ -29,6 +32,8 @@ class Compared(NamedTuple):
     """In words, of which calls it is known that chance decides them."""
     ends_differ: bool
     """Whether the exit codes do, and each side has ended so as often as it ran."""
+    printed: Lines | None = None
+    """The first lines that they print otherwise, masked, if chance has not done it."""
 
 
 def comparison_text(found: Comparison, both: Compared) -> str:
@@ -248,8 +253,29 @@ def _nothing(found: Comparison, both: Compared) -> str:
         )
     return (
         f"no call differs{_but_for(found, both)}: {_counts(found, both)}{_in_part(found)}"
-        f"{_others(found, both)}{_cut(both)}{ends}{_unseen(*both.ran)}"
+        f"{_others(found, both)}{_cut(both)}{ends}{_unseen(*both.ran)}{_printed(both)}"
     )
+
+
+def _printed(both: Compared) -> str:
+    """That the programs did not print the same, though nothing that they called says why."""
+    if both.printed is None:
+        return ""
+    one, other = both.printed
+    lines = ["", "but what they print differs:"]
+    for text, beside, ran in zip((one, other), (other, one), both.ran, strict=True):
+        shown = "prints no more" if text is None else around(text, beside or "", 120)
+        lines.append(f"{ran.side.name}: {shown or 'an empty line'}")
+    return "\n".join([*lines, *(["what differs is masked"] if one == other else [])])
+
+
+def differing_lines(one: Sequence[str], other: Sequence[str]) -> Lines | None:
+    """The first lines that differ of what two runs have written to each stream; None if no line does."""
+    pairs = chain.from_iterable(
+        zip_longest(text.splitlines(), beside.splitlines())
+        for text, beside in zip(one, other, strict=True)
+    )
+    return next((pair for pair in pairs if pair[0] != pair[1]), None)
 
 
 def _counts(found: Comparison, both: Compared) -> str:
@@ -288,6 +314,9 @@ def nothing_called(one: Ran) -> str:
     what = f"{one.side.name} called no function of its own code below {one.side.root}"
     if one.complaint:
         what = f"in {one.side.in_words} {clip(one.complaint, 200)}"
+    elif one.is_lost and not one.was_killed:
+        left = f"it left at once, as os._exit does (exit code {one.exit_code})"
+        return f"nothing to compare: what {one.side.in_words} called, if anything, is lost: {left}{said}"
     elif one.unmet:
         what = f"in {one.side.in_words} {clip(one.unmet, 300)}"
     elif one.was_killed:

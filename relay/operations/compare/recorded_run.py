@@ -41,6 +41,9 @@ HANG_SECONDS = 2.0
 """How long a program that is to be ended may take to say what it waits for."""
 HANG_BYTES = 1400
 
+Printed = tuple[str, str]
+"""What a run has written to its two streams."""
+
 
 @dataclass(frozen=True)
 class Side:
@@ -82,8 +85,8 @@ class Ran:
     exit_code: int | None
     last_words: str
     """The line that it printed of its failure; if it did not fail, the last of its standard error."""
-    printed: str
-    """All that it wrote, as far as it was kept, without what is no difference."""
+    printed: Printed
+    """All that it wrote to standard output, and to standard error, as far as it was kept, without what is no difference."""
     began: float
     """In seconds since 1970."""
     pid: int
@@ -93,6 +96,8 @@ class Ran:
     """What it called after its first stop is not recorded."""
     complaint: str
     """Why the recording has broken off; empty if it has not."""
+    is_lost: bool
+    """Whether it has ended without a word of its calls, as by os._exit: the last ones are not recorded."""
     unmet: str
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
     unseen: str
@@ -100,8 +105,8 @@ class Ran:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it has called more than is recorded: a signal takes the last calls along."""
-        return self.has_stopped or bool(self.complaint) or self.was_killed
+        """Whether it has called more than is recorded: an end at once takes the last calls along."""
+        return self.has_stopped or bool(self.complaint) or self.was_killed or self.is_lost
 
     @property
     def was_killed(self) -> bool:
@@ -209,12 +214,13 @@ async def run_recorded(
                 stream=stream,
                 exit_code=session.exit_code,
                 last_words=session.redaction.text(said),
-                printed=comparable_output(stdout + stderr, side.root, Moments(began, time.time())),
+                printed=_comparable(side, Moments(began, time.time()), stdout, stderr),
                 began=began,
                 pid=pid,
                 python=python or interpreter or settings.python_path,
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
+                is_lost=session.program_run.calls is None and not has_stopped,
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
             )
@@ -247,6 +253,13 @@ async def _through_stops(session: Session, cursor: int) -> bool:
             with suppress(InvalidSessionState):  # it was killed meanwhile
                 await continue_execution(session, body=ContinueRequest())
     return has_stopped
+
+
+def _comparable(side: Side, moments: Moments, stdout: str, stderr: str) -> Printed:
+    return (
+        comparable_output(stdout, side.root, moments),
+        comparable_output(stderr, side.root, moments),
+    )
 
 
 def _of_success(stdout: str, stderr: str) -> str:

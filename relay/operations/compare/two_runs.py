@@ -17,13 +17,22 @@ from relay.errors import RelayError
 from relay.operations.compare.difference_text import (
     MOST_BYTES,
     Compared,
+    Lines,
     clip,
     comparison_text,
+    differing_lines,
     nothing_called,
 )
 from relay.operations.compare.matching import Chance, Comparison, Matcher
 from relay.operations.compare.readings import Readings
-from relay.operations.compare.recorded_run import Progress, Ran, RunTooLong, Side, run_recorded
+from relay.operations.compare.recorded_run import (
+    Printed,
+    Progress,
+    Ran,
+    RunTooLong,
+    Side,
+    run_recorded,
+)
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.stream_reader import RecordedRun
 from relay.redaction.redaction import Redaction
@@ -81,6 +90,7 @@ class _Runs:
         self._python: str | None = None
         self._count = 0
         self._exit_codes: tuple[set[int | None], set[int | None]] = (set(), set())
+        self._printed: tuple[set[Printed], set[Printed]] = (set(), set())
 
     async def compared(self) -> Answer:
         """What the sides differ in, but for what chance decides."""
@@ -113,6 +123,7 @@ class _Runs:
         )
         self._python = ran.python
         self._exit_codes[self._sides.index(side)].add(ran.exit_code)
+        self._printed[self._sides.index(side)].add(ran.printed)
         return ran
 
     async def _without_chance(self, first: Pair) -> Answer:
@@ -174,8 +185,20 @@ class _Runs:
         found = Matcher(one, other, knows).compare(*chances)
         by_chance = _by_chance(self._sides, len(chances))
         ends_differ = _is_known_to_differ(*self._exit_codes)
-        text = comparison_text(found, Compared((one, other), ran, knows, by_chance, ends_differ))
+        printed = self._differing_lines()
+        both = Compared((one, other), ran, knows, by_chance, ends_differ, printed)
+        text = comparison_text(found, both)
         return found, Answer(text, found.differs or ends_differ if found.matched else None)
+
+    def _differing_lines(self) -> Lines | None:
+        """The first lines that the sides print otherwise, if it is known that chance has not done it."""
+        if _are_one(*self._sides) or not _is_known_to_differ(*self._printed):
+            return None
+        lines = differing_lines(*(next(iter(each)) for each in self._printed))
+        if lines is None:
+            return None
+        one, other = (None if line is None else self._masked(line) for line in lines)
+        return one, other
 
 
 def _all(function: int) -> bool:
@@ -199,8 +222,8 @@ def _ends_differ(ran: Pair) -> bool:
     return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
 
 
-def _is_known_to_differ(ours: Set[int | None], theirs: Set[int | None]) -> bool:
-    """Whether each side has ended in one way only, and the other in another."""
+def _is_known_to_differ(ours: Set[object], theirs: Set[object]) -> bool:
+    """Whether each side has ended, or printed, in one way only, and the other in another."""
     return len(ours) == len(theirs) == 1 and ours != theirs
 
 
