@@ -175,7 +175,10 @@ class TraceResult(ExecutionResult):
     call: int | None = left_out("With `until_result`: which call it was, of those that counted")
     passed: int | None = left_out("With `until_result`: calls that went by")
     raised: int | None = left_out("With `until_result`: how many of these ended by an `exception`")
-    until_error: str | None = left_out("What `until_result` raised first; such a call goes by")
+    until_error: str | None = left_out(
+        "What `until_result` raised first, and if so, that it did only in calls that ended by an "
+        "exception, whose `result` is None; such a call goes by"
+    )
     text: str = Field(description="The call as text, within `max_chars`; `…` marks cuts")
     truncated: bool = Field(description="Whether anything was left out, of the text or the record")
     tree: TraceCall | None = left_out("The call as a tree")

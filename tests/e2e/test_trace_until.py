@@ -503,6 +503,43 @@ async def test_without_such_an_end_the_program_runs_on_and_the_answer_says_what_
     )
 
 
+RAISES = """
+    def root(n):
+        if n < 0:
+            raise ValueError(n)
+        return n
+
+    def main():
+        for n in (-1, 1, 2, -4):  # @main
+            try:
+                root(n)
+            except ValueError:
+                pass
+
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("until_result", "remark"),
+    [
+        ("result > 9", ", only in calls that ended by an exception"),
+        ("result.real > 9 or result + 'x'", ""),
+    ],
+)
+async def test_an_error_for_want_of_a_result_is_said_to_be_one(
+    api: Api, program: Write, until_result: str, remark: str
+) -> None:
+    session = await paused(api, program(RAISES), "main")
+    found = await session.post("/trace", function="root", until_result=until_result, wait=60)
+    assert found["text"].startswith(
+        "the program ended before a call ended so; 4 calls went by, 2 of them with an `exception`; "
+    )
+    assert ("only in calls" in found["until_error"]) is bool(remark), found["until_error"]
+    assert found["until_error"].endswith(remark)
+    assert found["text"].endswith(found["until_error"])
+
+
 async def test_the_kth_such_call_and_another_stop_before_it(api: Api, program: Write) -> None:
     search = program(SEARCH)
     session = await paused(api, search, "main")

@@ -63,6 +63,9 @@ NOT_REPORTED: Record = {
 NONE: Record = {**NOT_REPORTED, "state": "none", "truncated": False}
 """Before the first trace of a run."""
 
+ONLY_RAISED = ", only in calls that ended by an exception"
+"""Behind the error of `until_result`, where `result` was None in each such call."""
+
 
 class Wanted(NamedTuple):
     """The function: by its name, with the path of its file or without, or by where it begins."""
@@ -252,7 +255,7 @@ async def _result(
         call=record.get("call"),
         passed=record.get("passed"),
         raised=record.get("raised"),
-        until_error=record.get("until_error"),
+        until_error=_until_error(record),
         text=text,
         truncated=is_cut or record["truncated"],
         tree=tree if view.tree else None,
@@ -338,8 +341,16 @@ def _calls_so_far(record: Record) -> str:
     if passed is None:
         return f"called: {record['called']} times"
     calls = calls_that_went_by(passed, record["raised"])
-    error = record.get("until_error")
+    error = _until_error(record)
     return calls if error is None else f"{calls}; until_result raised {error}"
+
+
+def _until_error(record: Record) -> str | None:
+    """What `until_result` raised first, and whether it was for want of a result only."""
+    error: str | None = record.get("until_error")
+    if error is None or record.get("until_error_of_result", True):
+        return error
+    return error + ONLY_RAISED
 
 
 def calls_that_went_by(passed: int, raised: int) -> str:

@@ -12,6 +12,7 @@ from relay.faces.cli.run.options import quoted
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.recording import GONE
 from relay.operations.execution.trace import (
+    ONLY_RAISED,
     calls_that_went_by,
     get_trace,
     trace,
@@ -73,7 +74,8 @@ class TraceQuestion:
     def _count(self, found: TraceResult) -> None:
         self._passed += found.called if found.passed is None else found.passed
         self._raised += found.raised or 0
-        self._error = self._error or found.until_error
+        if self._error is None or self._error.endswith(ONLY_RAISED):  # a later stop may know more
+            self._error = found.until_error or self._error
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

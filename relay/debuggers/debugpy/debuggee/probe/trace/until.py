@@ -101,6 +101,7 @@ class UntilTrace(FrameTrace):
         self.ended = itertools.count()  # counts in C: two threads never get the same
         self.ended_by_exception = itertools.count()
         self.until_error: str | None = None
+        self.is_error_of_result = False  # whether it raised for a call that returned, too
 
     # Events of the interpreter -------------------------------------------------------
 
@@ -370,6 +371,7 @@ class UntilTrace(FrameTrace):
             if is_from_outside(wrong):
                 raise
             found = False
+            self.is_error_of_result = self.is_error_of_result or error is None
             if self.until_error is None:
                 self.until_error = attempt(exception_line, wrong, default=type(wrong).__name__)
         if found:
@@ -413,5 +415,6 @@ class UntilTrace(FrameTrace):
             raised=raised,
             complaint=self.complaint,
             until_error=self.until_error,
+            until_error_of_result=self.is_error_of_result,
         )
         return answer
