@@ -276,7 +276,7 @@ class UntilTrace(FrameTrace):
         if kept is None:
             return False
         if suspends:
-            self._tell(kept, frame, TAPE_YIELD, value)
+            self._put_end(kept, frame, TAPE_YIELD, value)
             return False
         del self.frames[frame]
         return self._over(kept, frame, value, None)
@@ -305,12 +305,12 @@ class UntilTrace(FrameTrace):
             self._find(own, frame, value, error)
             return True
         if error is None:
-            self._tell(kept, frame, TAPE_RETURN, value)
+            self._put_end(kept, frame, TAPE_RETURN, value)
         else:
-            self._tell(kept, frame, TAPE_UNWIND, error)
+            self._put_end(kept, frame, TAPE_UNWIND, error)
         return False
 
-    def _tell(self, kept: Any, frame: Any, kind: int, what: Any) -> None:
+    def _put_end(self, kept: Any, frame: Any, kind: int, what: Any) -> None:
         """Put an end of the call, or a pause, where it is shown: on tapes, or in a plain list."""
         if type(kept) is _InnerCall:
             caller = self.frames.get(kept.caller)

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_traces import (
         DataFrameTrace,
         RunningFrameTrace,
-        StandingFrameTrace,
+        FollowedFrameTrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         LEAST_PATIENCE,
@@ -402,8 +402,8 @@ class DataSettrace:
         while isinstance(theirs, DataFrameTrace):  # of watches taken away at this very stop
             theirs.has_its_frame()
             theirs = theirs.inner
-        is_standing = not begins and _is_called_from(frame)
-        of_frame = StandingFrameTrace if is_standing else RunningFrameTrace
+        is_followed = not begins and _is_called_from(frame)
+        of_frame = FollowedFrameTrace if is_followed else RunningFrameTrace
         local = of_frame(self, theirs, lines, frame)
         if shared is None:
             frame.f_trace = local

@@ -112,7 +112,7 @@ class RunningFrameTrace(DataFrameTrace):
         return local(frame, event, arg)
 
 
-class StandingFrameTrace(RunningFrameTrace):
+class FollowedFrameTrace(RunningFrameTrace):
     """That of a frame which stands in pydevd's trace function, and gets what that returns in its place.
 
     Then this one ends, and its end puts another like it before what was returned. No other has an end
