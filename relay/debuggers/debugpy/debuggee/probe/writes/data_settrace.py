@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import DataChecks
     from relay.debuggers.debugpy.debuggee.probe.writes.data_traces import (
         DataFrameTrace,
-        RunningFrameTrace,
         FollowedFrameTrace,
+        RunningFrameTrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         LEAST_PATIENCE,
