@@ -696,6 +696,34 @@ def test_moments_of_the_runs_are_no_difference_and_other_dates_and_numbers_are(
     assert lines[-1] == "6 of 9 calls with equal arguments differ"
 
 
+def test_numbers_of_any_length_are_compared(diff: Diff, tmp_path: Path) -> None:
+    source = """
+        import sys
+        from fractions import Fraction
+
+        BUG = "--bug" in sys.argv
+
+        def power(digits):
+            return 10 ** (digits - 1) + BUG
+
+        def text(digits):
+            return str(power(4000)) + "0" * (digits - 4000)
+
+        def dates():
+            return f"datetime.datetime(2020, {power(30)}, 1)", f"datetime.time({power(30)}, 1)"
+
+        for digits in 18, 19, 20, 320, 4000:
+            power(digits)
+        text(5000), Fraction(power(400), 3), dates()
+    """
+    Program.write(tmp_path / "main.py", source)
+    equal = diff("--", "main.py", ":::", "main.py", "--unknown")
+    assert (equal.returncode, equal.stderr) == (0, "")
+    done = diff("--", "main.py", "--bug", ":::", "main.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("first call that differs: power at main.py:")
+
+
 def test_a_number_that_is_by_chance_that_of_a_process_is_equal_in_both(
     diff: Diff, tmp_path: Path
 ) -> None:

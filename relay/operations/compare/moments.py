@@ -20,18 +20,21 @@ _DAY = 86400
 _SLACK = 1.0  # seconds, within which both clocks of a machine are read here
 
 _MOMENT = re.compile(
-    r"\bdatetime\.datetime\((?P<year>\d{4}), (?P<month>\d+), (?P<day>\d+)(?:, (?:fold=)?\d+)*"
-    r"|\bdatetime\.time\((?P<hour>\d+), (?P<minute>\d+)(?:, (?P<second>\d+))?(?:, (?:fold=)?\d+)*"
+    r"\bdatetime\.datetime\((?P<year>\d{4}), (?P<month>\d\d?), (?P<day>\d\d?)(?:, (?:fold=)?\d+)*"
+    r"|\bdatetime\.time\((?P<hour>\d\d?), (?P<minute>\d\d?)(?:, (?P<second>\d\d?))?(?:, (?:fold=)?\d+)*"
     r"|\b(?P<date>\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\b(?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d+)?\b"
     r"|" + WHOLE + r"(?P<seconds>(?:1[5-9]|2[01])\d{8})(?:\.\d+|\d{3}|\d{6}|\d{9})?\b"
 )
 
-_UPTIME = re.compile(r"(?<![\w.])(?:\d{4,}\.\d{3,}|\d{13,})(?![\w.])")
-"""What `monotonic` and `perf_counter` may say, in seconds or nanoseconds. Shorter ones may be anything."""
+_UPTIME = re.compile(r"(?<![\w.])(?:\d{4,}\.\d{3,}|\d{13,19})(?![\w.])")
+"""What `monotonic` and `perf_counter` may say, in seconds or nanoseconds. Shorter ones may be anything.
 
-_FRACTION = re.compile(r"\bFraction\((\d{10,}), (\d+)\)")
-"""A moment of either kind with all its digits, as tests keep it who reckon with it exactly."""
+Nanoseconds have 64 bits. A longer number is none, and may have more digits than Python converts.
+"""
+
+_FRACTION = re.compile(r"\bFraction\((\d{10,60}), (\d{1,60})\)")
+"""A moment of either kind with all its digits, as tests keep it who reckon with it exactly: fewer than 60."""
 
 
 class Moments:
