@@ -395,6 +395,60 @@ async def test_a_raise_of_what_a_caller_handles_ends_the_call_by_it(
     assert fourth == f"    gives(number=3) yields 1: 3 raised {said} at line {at('gives')}"
 
 
+KEPT = """
+    class Held:
+        def __enter__(self):
+            pass
+
+        def __exit__(self, *error):
+            pass
+
+    def last(name):
+        error = None
+        for _ in range(2):
+            try:
+                raise KeyError(name)  # @first
+            except KeyError as one:
+                error = one
+        raise error  # @last
+
+    def held(name):
+        with Held():
+            try:
+                raise KeyError(name)
+            except KeyError as one:
+                error = one
+            try:
+                raise error  # @held
+            finally:
+                name = ""
+
+    def every():
+        for function in last, held:
+            try:
+                function("plum")
+            except KeyError:
+                pass
+
+    every()  # @start
+    print("end")  # @end
+"""
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11", "3.12", "3.13"])
+async def test_an_exception_that_is_kept_and_raised_later_leaves_the_call_from_there(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(KEPT)
+    session = await api.session(python_path=installed_python(version))
+    for place in ("start", "end"):
+        await session.breakpoint(code.text, code.line(place))
+    await session.launch(code.text)
+    told = lines(await session.post("/calls", wait=30))
+    for name in ("last", "held"):
+        assert f"  {name}(name='plum') raised KeyError: 'plum' at line {code.line(name)}" in told
+
+
 NUMBERS = """
     import numpy
 

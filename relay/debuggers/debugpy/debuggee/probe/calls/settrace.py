@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
         begin_thread,
         trace_call,
@@ -114,12 +115,13 @@ class CallsSettrace(TraceHolder):
 class _CallListener:
     """The trace function of one frame that is recorded."""
 
-    __slots__ = ("failed", "function", "inner", "raised", "record", "thrown_at")
+    __slots__ = ("failed", "function", "inner", "raised", "raised_at", "record", "thrown_at")
 
     def __init__(self, record: CallRecord, function: Any, inner: Any) -> None:
         self.record, self.function, self.inner = record, function, inner
         self.failed: type | None = None  # the type of the last exception that the frame had
         self.raised: Any = None  # the last one, from then on until no handler of the frame has it
+        self.raised_at: int | None = None  # the line that has raised it; None once it is handled
         self.thrown_at: int | None = None  # the `yield` that has raised it; None once it is handled
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
@@ -131,10 +133,11 @@ class _CallListener:
                 elif event == "exception":
                     if not ends_wait(self.function.operations, frame.f_lasti, arg[0]):
                         self.failed, self.raised = arg[:2]
+                        self.raised_at = frame.f_lineno
                         frame.f_trace_lines = True
                         self._note_thrown(frame)
                 elif event == "line":
-                    self.thrown_at = None
+                    self.thrown_at = self.raised_at = None
                     self.note_handled(frame)
             except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
@@ -178,6 +181,7 @@ class _CallListener:
     def _leave(self, frame: Any, value: Any) -> None:
         function, record = self.function, self.record
         raised, self.raised = self.raised, None
+        raised_at, self.raised_at = self.raised_at, None
         if value is None and raised is None and self._raises_again(frame):
             raised = sys.exc_info()[1]
             self.failed = type(raised)
@@ -196,6 +200,16 @@ class _CallListener:
                 text = (
                     str(qualname_of(self.failed)) if raised is None else record.write_error(raised)
                 )
-                record.raised(frame, self.failed, text, line_in_traceback(frame, raised))
+                record.raised(frame, self.failed, text, self._line_of(frame, raised, raised_at))
                 return
         record.returned(frame, value)
+
+    def _line_of(self, frame: Any, raised: Any, raised_at: int | None) -> int:
+        """The line that an exception leaves the frame from.
+
+        Before 3.12 an exception has its traceback from a handler only. Until the next one has it, that of
+        an exception which is raised again tells where it was raised before.
+        """
+        if raised_at is not None:
+            return shown_line(frame, raised_at)
+        return line_in_traceback(frame, raised)
