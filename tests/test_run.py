@@ -611,6 +611,28 @@ def test_failures_are_all_named_and_each_is_shown_once(start: Start, tmp_path: P
     assert again.rstrip().endswith("test_many.py::test_number[5], … +2 more")
 
 
+ROUNDS = """
+    import unittest
+
+    class TestRounds(unittest.TestCase):
+        def test_rounds(self):
+            for number in range(4):
+                with self.subTest():
+                    self.assertEqual(number, -1)  # @round
+
+    unittest.main()
+"""
+
+
+def test_a_test_that_fails_again_is_named_once(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "test_rounds.py", ROUNDS)
+    code, _, err = finish(start("--on-exception", "--", "test_rounds.py"))
+    assert code == 1
+    *_, again = blocks(err)
+    test = "__main__.TestRounds.test_rounds (<subtest>)"
+    assert again.rstrip() == f"again] stop 1, 3 times more: {test} (3 times)"
+
+
 BECOMES = """
     import os, sys
 

@@ -6,6 +6,7 @@ reports a new one is named in a line. Knows stops; refuses to know how they are 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -81,9 +82,11 @@ def what_it_ends(stop: Stop) -> str:
 def _repeat(kind: _Kind) -> str:
     count = len(kind.ends)
     times = "once more" if count == 1 else f"{count} times more"
-    named = ", ".join(kind.ends[:MOST_NAMED])
-    rest = f", … +{count - MOST_NAMED} more" if count > MOST_NAMED else ""
-    return f"[again] stop {kind.number}, {times}: {named}{rest}"
+    ends = Counter(kind.ends).most_common()  # rounds of a subTest have one name
+    shown = [one if often == 1 else f"{one} ({often} times)" for one, often in ends[:MOST_NAMED]]
+    rest = sum(often for _, often in ends[MOST_NAMED:])
+    more = f", … +{rest} more" if rest else ""
+    return f"[again] stop {kind.number}, {times}: {', '.join(shown)}{more}"
 
 
 def facts_of(session: Session, stop: Stop) -> Mapping[str, Any]:
