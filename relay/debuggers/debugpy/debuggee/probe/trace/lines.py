@@ -8,7 +8,6 @@ value in place.
 from __future__ import annotations
 
 import copy
-import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -70,6 +69,7 @@ _HARMLESS_KINDS = ("JUMP", "POP_JUMP", "RETURN_", "STORE_FAST", "UNARY_", "BINAR
 _OPERATORS = ("BINARY_", "COMPARE_OP", "UNARY_")
 _SHIFTS = ("BINARY_LSHIFT", "BINARY_RSHIFT")  # before 3.11
 _SUBSCRIPTS = ("BINARY_SUBSCR", "BINARY_SLICE")  # may be a program's `__getitem__`
+_MOST_TYPES = 500  # of what one function is called with, and of what one line finds
 
 
 class LineFacts:
@@ -104,9 +104,8 @@ class LineFacts:
         # The locals that a line binds, and those of which it takes the values.
         self.binds, self.loads = flow.binds, flow.loads
         self.acts = acting_lines(code)  # may change a value in place, or run other code
-        self.surely_acts: frozenset[int] = (
-            frozenset()
-        )  # whatever the types of locals that these lines take
+        # Those of them that do whatever the types are of the locals that they take.
+        self.surely_acts: frozenset[int] = frozenset()
         self.rebinds = flow.lines_that_rebind()  # may overwrite a local that has a value
         self.quiet = flow.lines - self.acts - self.rebinds  # none needs a look
         self.arguments = flow.arguments
@@ -121,6 +120,13 @@ class LineFacts:
         # What was found out: the facts by types of what is given; whether a line reads, by its own.
         self.by_types: dict[Any, Any] = {}
         self.is_typed = self.is_given_plain = False  # plain: nothing of what is given can change
+
+    def learn(self, types: Any, found: Any) -> Any:
+        """Know what was found out for these types, and give it."""
+        if len(self.by_types) >= _MOST_TYPES:
+            self.by_types.clear()
+        self.by_types[types] = found
+        return found
 
     def typed(
         self, acts: frozenset[int], surely_acts: frozenset[int], is_given_plain: bool
@@ -228,9 +234,10 @@ def _lines_that_jump_to_acts(code: Any, acts: list[bool]) -> Iterator[int]:
     for line, one in lines_of_instructions(code):
         if one.opcode in JUMPS and type(one.argval) is int:
             at = index_of.get(one.argval, len(instructions))
-            behind = itertools.takewhile(_has_no_line, instructions[at:])
-            if any(itertools.islice(acts, at, at + len(list(behind)))):
-                yield line
+            while at < len(instructions) and _has_no_line(instructions[at]):
+                if acts[at]:
+                    yield line
+                at += 1
 
 
 def _has_no_line(instruction: Any) -> bool:

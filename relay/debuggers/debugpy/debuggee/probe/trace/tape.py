@@ -121,9 +121,8 @@ class TapeTexts(ValueTexts):
         super().__init__(reveal)
         self.copies = Copies()
         self.known: dict[tuple[int, str], tuple[Any, list[Any], _Shown]] = {}
-        self.lists: dict[
-            tuple[int, str], tuple[Any, int]
-        ] = {}  # and their sizes, when written last
+        # Lists, and their sizes when they were written last.
+        self.lists: dict[tuple[int, str], tuple[Any, int]] = {}
         self.last_error: tuple[Any, Any, dict[str, Any]] | None = None
 
     def begin(self) -> None:

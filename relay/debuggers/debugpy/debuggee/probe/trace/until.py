@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     )
 
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
-_MOST_TYPES = 500  # of what one function is called with, and of what one line finds
 
 
 class _TapedCall:
@@ -219,9 +218,10 @@ class UntilTrace(FrameTrace):
             facts = kept[1] = typed or self._learn_types(frame, now, facts, key)
             if line in facts.quiet:
                 return line
-        if line not in facts.acts or (
-            line not in facts.surely_acts and self._only_reads(frame, now, facts, line)
-        ):
+        acts = line in facts.acts and (
+            line in facts.surely_acts or not self._only_reads(frame, now, facts, line)
+        )
+        if not acts:
             if line not in facts.rebinds:
                 return line
             if kept[0] is not None or line not in facts.rebinds_given:
@@ -249,20 +249,16 @@ class UntilTrace(FrameTrace):
 
     def _learn_types(self, frame: Any, now: Any, facts: LineFacts, key: Any) -> LineFacts:
         """The facts of calls that are given values of these types."""
-        if len(facts.by_types) >= _MOST_TYPES:
-            facts.by_types.clear()
         given = {name: now[name] for name in facts.given if name in now}
-        typed = facts.by_types[key] = facts_of_types(facts, given, frame.f_globals)
+        typed: LineFacts = facts.learn(key, facts_of_types(facts, given, frame.f_globals))
         return typed
 
     def _only_reads(self, frame: Any, now: Any, facts: LineFacts, line: int) -> bool:
         key = line, facts.types_taken[line](now)
         reads: bool | None = facts.by_types.get(key)
         if reads is None:
-            if len(facts.by_types) >= _MOST_TYPES:
-                facts.by_types.clear()
             found = {name: now[name] for name in facts.loads.get(line, ()) if name in now}
-            reads = facts.by_types[key] = line_only_reads(facts, line, found, frame.f_globals)
+            reads = facts.learn(key, line_only_reads(facts, line, found, frame.f_globals))
         return reads
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
