@@ -238,6 +238,12 @@ def times_run(native_id: int | None) -> str | None:
     return " ".join(line.split()[1] for line in lines if "ctxt_switches:" in line) or None
 
 
+def is_runnable(native_id: int | None) -> bool:
+    """Whether the thread has a processor, or waits for nothing but one; False where that is not known."""
+    text = proc_text(f"/proc/self/task/{native_id}/stat") if native_id else ""
+    return text.rpartition(") ")[2].startswith("R")
+
+
 def proc_text(path: str, most: int = 100_000) -> str:
     """What a file of /proc says; empty where it is gone, or not for us to read."""
     try:

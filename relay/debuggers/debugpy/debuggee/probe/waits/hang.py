@@ -1,8 +1,8 @@
 """The threads of a program as they are, without a stop: where each is, and what it waits for.
 
 Answers on the debugger's own thread, while every other may wait in C code. Looks twice, a moment
-apart: a thread that was given a processor between the two looks runs, the others are blocked. Runs
-nothing of the program.
+apart: a thread that was given a processor between the two looks, or waits for one, runs, the others
+are blocked. Runs nothing of the program.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         child_pids,
         is_own_thread,
+        is_runnable,
         system_call,
         times_run,
     )
@@ -145,7 +146,9 @@ class _Seen:
             self.frames = without_debugger(self.frames)
             return
         moved = top is not self.top or top.f_lasti != self.place
-        moved = moved or (times_run(self.native_id) != self.run and not self._naps_in_c(top))
+        # On a busy machine one that computes in C may not have been given any for that long.
+        has_run = times_run(self.native_id) != self.run or is_runnable(self.native_id)
+        moved = moved or (has_run and not self._naps_in_c(top))
         self.state = "running" if moved else "blocked"
         self.call = None if moved else system_call(self.native_id)
         self._note(top)
