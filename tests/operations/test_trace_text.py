@@ -193,3 +193,11 @@ def test_the_text_keeps_its_bound_of_bytes_and_both_ends(
     assert text.endswith("-> the result")
     assert cut or CUT not in text
     assert not cut or len(text) > 60
+
+
+def test_the_result_is_shown_where_little_room_is_left_for_values() -> None:
+    steps = [{"line": 10 + n, "changed": [change("v", "x" * 70)]} for n in range(14)]
+    result = "['a', 'b', 'c', 'd', '', '']"
+    text, is_cut = text_of(tree(steps, result={"value": result}), 700)
+    assert is_cut
+    assert text.splitlines()[-1] == f"-> {result}"

@@ -18,6 +18,8 @@ from relay.operations.report.report_text import cut, one_line, size
 
 CUT = "…"
 
+_LEAST_OF_END = 60
+"""Characters of the result of the call that is shown, however little room there is for its lines."""
 
 NOTHING = frozenset({"None", "False", "True", "()", "{}"})
 """Arguments that are left out of the text of a call that is written in one line."""
@@ -94,7 +96,8 @@ def _cut(text: str, room: int) -> str:
 def _whole(call: TraceCall, detail: Detail, name: str) -> list[str]:
     place = f"{(call.path or '').rpartition('/')[2]}:{call.line}"
     head = f"{_head(call, detail)}{name and ' ' + name} at {place}"
-    return [head, *_body(call, detail, "  ", detail.depth), _end(call, detail)]
+    end = detail._replace(value=max(detail.value, _LEAST_OF_END))  # what most ask for
+    return [head, *_body(call, detail, "  ", detail.depth), _end(call, end)]
 
 
 def _head(call: TraceCall, detail: Detail) -> str:
