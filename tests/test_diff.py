@@ -950,7 +950,7 @@ def test_the_order_of_sets_does_not_depend_on_which_tree_was_compiled_before(
     git(tmp_path, "init", "-q", str(root))
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "all")
-    seed = os.environ | {"PYTHONHASHSEED": "0"}
+    seed = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": ""}
     plain = subprocess.run(
         [sys.executable, "main.py"], cwd=root, env=seed, check=True, capture_output=True, text=True
     )

@@ -16,7 +16,7 @@ from tests.programs import Program
 Write = Callable[..., Program]
 
 FUNCTIONS = 25
-CALLS = 4
+CALLS, MANY = 4, 60
 HEAD = """
 import contextlib
 import dataclasses
@@ -32,6 +32,20 @@ class Box:
     def grow(self, by):
         self.width += by
         return self.width
+
+class HighBox(Box):
+    @property
+    def width(self):
+        self.looks = getattr(self, "looks", 0) + 1
+        return self.looks
+    @width.setter
+    def width(self, value):
+        self.set_to = value
+
+class Several(list):
+    def __getitem__(self, place):
+        self.append(0)
+        return super().__getitem__(place)
 
 @contextlib.contextmanager
 def longer(items):
@@ -137,27 +151,32 @@ class Lots:
         return f"def {name}(n, items, box, order):\n" + textwrap.indent("\n".join(body), "    ")
 
 
-def program_of(lots: Lots) -> str:
+def program_of(lots: Lots, count: int) -> str:
+    """Each function is called so many times, from the tenth on now and then with other types."""
     functions = [lots.function(f"work{number}") for number in range(FUNCTIONS)]
     calls = [
         "def main():",
         "    items, box, order = [3], Box(), Order()",
         f"    for work in ({', '.join(f'work{number}' for number in range(FUNCTIONS))}):",
-        f"        for n in range({CALLS}):",
+        f"        for n in range({count}):",
+        "            given = Several(items[:4]) if n % 10 == 9 else items[:4]",
+        "            boxed = HighBox() if n % 23 == 22 else box",
         "            with contextlib.suppress(ZeroDivisionError):",
-        "                work(n, items[:4], box, order)",
+        "                work(n, given, boxed, order)",
         "main()  # @main",
     ]
     return "\n\n".join([HEAD, *functions, "\n".join(calls)]) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("seed", "calls"), [(0, CALLS), (1, CALLS), (2, CALLS), (3, MANY), (4, MANY)]
+)
 async def test_functions_by_lot_are_recorded_as_if_the_call_alone_had_been_traced(
-    api: Api, program: Write, seed: int
+    api: Api, program: Write, seed: int, calls: int
 ) -> None:
     lots = Lots(seed)
-    drawn = program(program_of(lots))
+    drawn = program(program_of(lots, calls))
     one, other = [await paused(api, drawn, "main") for _ in range(2)]
     for number in range(FUNCTIONS):
-        until = f"n == {lots.random.randrange(CALLS)}"
+        until = f"n == {lots.random.randrange(calls)}"
         await is_recorded_as_alone(one, other, f"work{number}", until)

@@ -111,6 +111,7 @@ PARTS = (
     "trace/holder",
     "trace/settrace",
     "trace/lines",
+    "trace/line_order",
     "trace/types",
     "trace/copies",
     "trace/conditions",

@@ -12,5 +12,6 @@ conditions    how the call is to end, as a function
 tape          a call as it goes by, kept cheaply; replayed into `record` if it is the one
 copies        copies that stand for values that may change
 lines         what a line can change, read from bytecode
+line_order    which lines always follow others, and need no event
 types         the same where the types of the arguments are known
 """

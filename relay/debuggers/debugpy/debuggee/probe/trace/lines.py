@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import argument_count, facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, begun_line
+    from relay.debuggers.debugpy.debuggee.probe.trace.line_order import following_lines
 
 _HARMLESS = [
     "BUILD_CONST_KEY_MAP",
@@ -70,6 +71,8 @@ _OPERATORS = ("BINARY_", "COMPARE_OP", "UNARY_")
 _SHIFTS = ("BINARY_LSHIFT", "BINARY_RSHIFT")  # before 3.11
 _SUBSCRIPTS = ("BINARY_SUBSCR", "BINARY_SLICE")  # may be a program's `__getitem__`
 _MOST_TYPES = 500  # of what one function is called with, and of what one line finds
+_CALLS_TO_SETTLE = 16  # with arguments of the same types: the next are taken to have them, too
+_MOST_SETTLED = 3  # types of the arguments of one code, one after the other
 
 
 class LineFacts:
@@ -82,8 +85,11 @@ class LineFacts:
         "acts",
         "arguments",
         "binds",
+        "binds_onwards",
         "by_types",
+        "calls",
         "code",
+        "follows",
         "given",
         "is_given_plain",
         "is_typed",
@@ -91,9 +97,12 @@ class LineFacts:
         "quiet",
         "rebinds",
         "rebinds_given",
+        "settled",
+        "spared",
         "surely_acts",
         "types_given",
         "types_taken",
+        "unsettled",
         "values_overwritten",
     )
 
@@ -120,6 +129,43 @@ class LineFacts:
         # What was found out: the facts by types of what is given; whether a line reads, by its own.
         self.by_types: dict[Any, Any] = {}
         self.is_typed = self.is_given_plain = False  # plain: nothing of what is given can change
+        self.follows = following_lines(code)  # by a line, the one that always runs next
+        self.spared = self._quiet_followers()  # lines of which there need be no event
+        self.binds_onwards = self._lines_that_bind_onwards()
+        # The facts by types that calls are taken to have, when their lines are spared for good.
+        self.settled: LineFacts | None = None
+        self.unsettled = 0  # so many times a call with other types came then
+        self.calls = 0  # that had these types, until that is settled
+
+    def _quiet_followers(self) -> frozenset[int]:
+        return self.quiet.intersection(self.follows.values())
+
+    def _lines_that_bind_onwards(self) -> frozenset[int]:
+        """The lines, or BEGINNING, that give a value to a local, or lead to quiet ones that do."""
+        before = {then: line for line, then in self.follows.items()}
+        found = set(self.binds)
+        for line in self.binds:
+            while line in self.quiet and line in before and before[line] not in found:
+                line = before[line]
+                found.add(line)
+        return frozenset(found)
+
+    def ahead_of(self, line: int, reported: int = 0) -> list[int]:
+        """The quiet lines that run after one was reported, until another one is."""
+        found: list[int] = []
+        following = self.follows.get(line, reported)
+        while following != reported and following in self.quiet:
+            found.append(following)
+            following = self.follows.get(following, reported)
+        return found
+
+    def up_to(self, line: int, present: int | None) -> list[int]:
+        """The lines that have begun since one was reported, where the frame is at `present`, which is
+        None at instructions of no line."""
+        found = self.ahead_of(line)
+        if present in found:
+            return found[: found.index(present) + 1]
+        return found if present is None else []
 
     def learn(self, types: Any, found: Any) -> Any:
         """Know what was found out for these types, and give it."""
@@ -136,7 +182,24 @@ class LineFacts:
         found.acts, found.surely_acts, found.is_given_plain = acts, surely_acts, is_given_plain
         found.quiet = self.quiet | (self.acts - acts - self.rebinds)
         found.by_types, found.is_typed = {}, True
+        found.binds_onwards = found._lines_that_bind_onwards()
         return found
+
+    def settle(self, typed: LineFacts) -> None:
+        """Take it that the next calls have arguments of these types, if many of them had, and more
+        lines are spared then."""
+        typed.calls += 1
+        if typed.calls == _CALLS_TO_SETTLE and self.unsettled < _MOST_SETTLED:
+            spared = typed._quiet_followers()
+            if spared != self.spared:
+                self.settled, typed.spared = typed, spared
+
+    def unsettle(self) -> None:
+        """A call has others: its lines, and those of later ones, are to be events again."""
+        assert self.settled is not None
+        self.settled.spared, self.settled.calls = self.spared, 0
+        self.settled = None
+        self.unsettled += 1
 
 
 class _Flow:

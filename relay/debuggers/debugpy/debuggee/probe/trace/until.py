@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.trace.conditions import Condition
+    from relay.debuggers.debugpy.debuggee.probe.trace.line_order import BEGINNING, NO_LINE
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
         SEAMLESS,
@@ -48,7 +50,7 @@ _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 class _TapedCall:
     """A call that is on tapes: its own if it may be the one, and those of its callers."""
 
-    __slots__ = ("facts", "inner", "line", "own", "tapes")
+    __slots__ = ("facts", "inner", "last", "line", "own", "tapes")
 
     def __init__(self, own: Tape | None, tapes: Any, inner: Any, facts: Any) -> None:
         self.own = own
@@ -56,6 +58,7 @@ class _TapedCall:
         self.inner = inner  # (tape, levels): those that show its lines, and so many levels of them
         self.facts = facts
         self.line = 0  # that runs
+        self.last = BEGINNING  # line that had an event, or followed; NO_LINE after an exception
 
 
 class _InnerCall:
@@ -69,24 +72,16 @@ class _InnerCall:
         self.caller = caller  # its frame
 
 
-def _event_of(frame: Any, one: Any) -> tuple[int, Any, Any, Any]:
-    """Of what a plain list has, as a tape has it."""
-    if type(one) is int:
-        return TAPE_LINE, frame, one, None
-    if len(one) == 2:
-        return TAPE_LINE, frame, one[0], one[1]
-    return (TAPE_LINE, frame, one[0], Overwritten(one[2])) if len(one) == 3 else one
-
-
 class UntilTrace(FrameTrace):
     """A trace that waits for an end. In the place of a FrameTrace, with the same events.
 
     `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
     called none of which lines are shown, that is a plain list: the variables at the first line that
     may change what it was given (None before), the facts of its code, its number, its lines, and the
-    events of calls that it made. A line is a number if nothing can be missed there; two with a look
-    at all variables ahead of it, if it may change a value in place; three with what is overwritten,
-    if it only binds locals anew.
+    events of calls that it made, beginnings with the line that calls. A line is a number if nothing
+    can be missed there; two with a look at all variables ahead of it, if it may change a value in
+    place; three with what is overwritten, if it only binds locals anew. Lines that always follow
+    others have no event; they are put in between when the list becomes a tape.
     """
 
     def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
@@ -110,10 +105,26 @@ class UntilTrace(FrameTrace):
             self.tape_texts.begin()
         elif len(self.frames) >= _MOST_OPEN_CALLS:
             return
-        code = frame.f_code
-        self.frames[frame] = [None, self.facts.get(id(code)) or self._facts_of(code), number]
+        facts = self.facts.get(id(frame.f_code))
+        if facts is None or facts.settled is not None:
+            facts = self._facts_for(frame)
+        self.frames[frame] = [None, facts, number]
         if len(self.frames) > 1 and frame.f_back in self.frames:
             self._on_tape(frame)
+
+    def _present_on_tape(self, frame: Any) -> Any:
+        """The same, with all lines that have begun."""
+        kept = self._on_tape(frame)
+        if kept is not None and kept.inner and kept.facts is not None:
+            self._catch_up(kept, frame, kept.facts.up_to(kept.last, frame.f_lineno))
+        return kept
+
+    def _catch_up(self, kept: _TapedCall, frame: Any, lines: list[int]) -> None:
+        """Put lines on the tapes that had no event."""
+        for line in lines:
+            kept.last = kept.line = line
+            for tape, _ in kept.inner:
+                tape.add(TAPE_LINE, frame, line, None)
 
     def _on_tape(self, frame: Any) -> _TapedCall | None:
         """The call, with its tape from now on; None if it is not of interest."""
@@ -129,16 +140,41 @@ class UntilTrace(FrameTrace):
         variables = with_names(variables, facts.given)
         given = {name: given[name] for name in facts.arguments if name in given}
         own = Tape(frame, number, given)
-        own.events.append((TAPE_START, frame, None, variables))
-        own.events += [_event_of(frame, one) for one in lines]
-        caller = self._on_tape(frame.f_back)
+        own.add(TAPE_START, frame, None, variables)
+        caller = self._present_on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
-        facts = self._facts_of(frame.f_code)
         kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
-        kept.line = next(
-            (one[2] for one in reversed(own.events) if one[:2] == (TAPE_LINE, frame)), 0
-        )
+        for one in lines:
+            self._put_on_tape(kept, frame, one)
         return kept
+
+    def _put_on_tape(self, kept: _TapedCall, frame: Any, one: Any) -> None:
+        """Put on the call's own tape what a plain list had of it."""
+        own, facts = kept.own, kept.facts
+        assert own is not None
+        if type(one) is tuple and len(one) > 3:  # an event of a call that it made
+            if len(one) == 5:
+                self._catch_up(kept, frame, facts.up_to(kept.last, one[4]))
+            own.add(*one[:4])
+            return
+        line, *looks = one if type(one) is tuple else (one,)
+        self._catch_up(kept, frame, facts.ahead_of(kept.last, line))
+        kept.last = kept.line = line
+        variables = Overwritten(looks[1]) if len(looks) == 2 else looks[0] if looks else None
+        own.add(TAPE_LINE, frame, line, variables)
+
+    def _facts_for(self, frame: Any) -> LineFacts:
+        """Those of its code; if they are settled for other types than this call has, not any more."""
+        facts = self._facts_of(frame.f_code)
+        settled = facts.settled
+        if settled is None:
+            return facts
+        is_as_before = facts.by_types.get(facts.types_given(frame.f_locals)) is settled
+        if is_as_before:
+            return settled
+        facts.unsettle()
+        MONITORING.restart_events()  # so that all lines have events again
+        return facts
 
     def _facts_of(self, code: Any) -> LineFacts:
         facts = self.facts.get(id(code))
@@ -160,12 +196,13 @@ class UntilTrace(FrameTrace):
         kept = self.frames.get(frame.f_back)
         if type(kept) is list and self._is_shown_at_its_ends(kept, frame):
             if self._is_own(frame):
+                caller = frame.f_back
                 given = self.tape_texts.kept_of(frame.f_locals.copy(), True)
-                kept.append((TAPE_START, frame, frame.f_back, given))
-                self.frames[frame] = _InnerCall(frame.f_back)
+                kept.append((TAPE_START, frame, caller, given, caller.f_lineno))
+                self.frames[frame] = _InnerCall(caller)
                 return True
             return False
-        caller = self._on_tape(frame.f_back)
+        caller = self._present_on_tape(frame.f_back)
         if caller is None or not caller.inner:
             return False
         code = frame.f_code
@@ -178,7 +215,7 @@ class UntilTrace(FrameTrace):
             return False
         variables = self._look(frame, is_whole=True)
         tapes, inner = self._shown_by(caller, frame, variables)
-        self.frames[frame] = _TapedCall(None, tapes, inner, self._facts_of(code))
+        self.frames[frame] = _TapedCall(None, tapes, inner, self._facts_for(frame))
         return True
 
     def _is_shown_at_its_ends(self, caller: list[Any], frame: Any) -> bool:
@@ -199,7 +236,9 @@ class UntilTrace(FrameTrace):
         if kept is None or not kept.inner or frame.f_code.co_name in SEAMLESS:
             return
         facts = kept.facts
-        last, kept.line = kept.line, line
+        self._catch_up(kept, frame, facts.ahead_of(kept.last, line))
+        last = kept.line
+        kept.last = kept.line = line
         variables = None
         if last and (last in facts.acts or line in facts.acts or line in facts.rebinds):
             variables = self._look(frame)
@@ -215,7 +254,10 @@ class UntilTrace(FrameTrace):
         if not facts.is_typed:
             key = facts.types_given(now)
             typed: Any = facts.by_types.get(key)
-            facts = kept[1] = typed or self._learn_types(frame, now, facts, key)
+            typed = typed or self._learn_types(frame, now, facts, key)
+            if len(self.frames) == 1:  # nothing else is kept by what was known before
+                facts.settle(typed)
+            facts = kept[1] = typed
             if line in facts.quiet:
                 return line
         acts = line in facts.acts and (
@@ -243,9 +285,9 @@ class UntilTrace(FrameTrace):
         return line, None, values
 
     def _finds_nothing_to_change(self, kept: list[Any], facts: LineFacts, line: int) -> bool:
-        if line in facts.rebinds or not facts.is_given_plain:
+        if line in facts.rebinds or not facts.is_given_plain or BEGINNING in facts.binds_onwards:
             return False
-        return all(type(one) is int and one not in facts.binds for one in kept[3:])
+        return all(type(one) is int and one not in facts.binds_onwards for one in kept[3:])
 
     def _learn_types(self, frame: Any, now: Any, facts: LineFacts, key: Any) -> LineFacts:
         """The facts of calls that are given values of these types."""
@@ -264,11 +306,10 @@ class UntilTrace(FrameTrace):
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
         kept = self.frames.get(frame)
-        if type(kept) is list:
-            if not suspends and not self.is_end(kept, frame, value):
-                del self.frames[frame]
-                return False
-            kept = self._on_tape(frame)
+        if type(kept) is list and not suspends and not self.is_end(kept, frame, value):
+            del self.frames[frame]
+            return False
+        kept = self._present_on_tape(frame)
         if kept is None:
             return False
         if suspends:
@@ -279,8 +320,10 @@ class UntilTrace(FrameTrace):
 
     def raised(self, frame: Any, error: Any) -> None:
         """An exception passes through the line at which the frame is."""
-        kept = self._on_tape(frame)
+        kept = self._present_on_tape(frame)
         if kept is not None:
+            if kept.inner:
+                kept.last = NO_LINE
             is_shown = kept.inner and not issubclass(type(error), SILENT)
             said = self.tape_texts.said(error) if is_shown else None
             for tape, _ in kept.inner:

@@ -73,22 +73,25 @@ class UntilMonitorListener(MonitorListener):
 
     def _line_callback(self) -> Any:
         """A function of its own, and not a method: what each line costs is a lookup or two."""
-        trace, kept_of = self.until, self.until.frames.get
+        trace, kept_of, disable = self.until, self.until.frames.get, MONITORING.DISABLE
 
-        def on_line(code: Any, line: int) -> None:
+        def on_line(code: Any, line: int) -> Any:
             frame = frame_at(1)
             kept = kept_of(frame)
             if kept is None:
-                return
+                return None
             try:
                 if type(kept) is not list or len(kept) >= MOST_EVENTS:
                     trace.line(frame, line)
                 elif line in kept[1].quiet:
                     kept.append(line)
+                    # No other thread comes in between, which might want this line again.
+                    return disable if line in kept[1].spared else None
                 else:
                     kept.append(trace.line_kept(kept, frame, line))
             except BaseException as error:
                 break_off(trace, error)
+            return None
 
         return on_line
 
