@@ -11,11 +11,12 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import argument_count, facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, begun_line
     from relay.debuggers.debugpy.debuggee.probe.trace.line_order import following_lines
+    from relay.debuggers.debugpy.debuggee.probe.trace.values import LASTING
 
 _HARMLESS = [
     "BUILD_CONST_KEY_MAP",
@@ -94,7 +95,9 @@ class LineFacts:
         "is_given_plain",
         "is_typed",
         "loads",
+        "quick",
         "quiet",
+        "reading",
         "rebinds",
         "rebinds_given",
         "settled",
@@ -126,6 +129,9 @@ class LineFacts:
         self.types_given = _types_of(self.given)
         self.types_taken = {line: _types_of(self.loads.get(line, ())) for line in self.acts}
         self.values_overwritten = {line: _values_of(self.binds[line]) for line in self.rebinds}
+        # Of lines that may only read: with which types of the locals that they take they do.
+        self.reading: dict[int, set[Any]] = {}
+        self.quick = self._quick_ways(self.rebinds - self.acts)
         # What was found out: the facts by types of what is given; whether a line reads, by its own.
         self.by_types: dict[Any, Any] = {}
         self.is_typed = self.is_given_plain = False  # plain: nothing of what is given can change
@@ -136,6 +142,17 @@ class LineFacts:
         self.settled: LineFacts | None = None
         self.unsettled = 0  # so many times a call with other types came then
         self.calls = 0  # that had these types, until that is settled
+
+    def _quick_ways(self, lines: frozenset[int]) -> dict[int, Callable[[Any], Any]]:
+        return {
+            line: _quick_way(
+                line,
+                self.binds[line] if line in self.rebinds else (),
+                self.loads.get(line, ()),
+                self.reading.get(line),
+            )
+            for line in lines - self.rebinds_given
+        }
 
     def _quiet_followers(self) -> frozenset[int]:
         return self.quiet.intersection(self.follows.values())
@@ -181,6 +198,8 @@ class LineFacts:
         found = copy.copy(self)
         found.acts, found.surely_acts, found.is_given_plain = acts, surely_acts, is_given_plain
         found.quiet = self.quiet | (self.acts - acts - self.rebinds)
+        found.reading = {line: set() for line in acts - surely_acts}
+        found.quick = found._quick_ways((self.rebinds | acts) - surely_acts)
         found.by_types, found.is_typed = {}, True
         found.binds_onwards = found._lines_that_bind_onwards()
         return found
@@ -267,6 +286,46 @@ def _values_of(names: Iterable[str]) -> Callable[[Any], dict[str, Any]]:
             return {name: found[name] for name in names if name in found}
 
     return values_of
+
+
+def _quick_way(
+    line: int, overwritten: Collection[str], taken: Collection[str], reading: set[Any] | None
+) -> Callable[[Any], Any]:
+    """A function from locals to what is kept ahead of a line, where that is simple: the line, with None
+    and the values of what it overwrites.
+
+    None if one of those may change, or a local that it needs has no value, or its types are
+    not among `reading`, if that is given.
+    """
+    variables = {name: f"_{at}" for at, name in enumerate({*taken, *overwritten})}
+    may_be_missing = [name for name in overwritten if name not in taken and len(overwritten) == 1]
+    steps = [
+        f"{variable} = found.get({name!r}, missing)"
+        if name in may_be_missing
+        else f"{variable} = found[{name!r}]"
+        for name, variable in variables.items()
+    ]
+    if reading is not None:
+        types = "".join(f"type({variables[name]}), " for name in taken)
+        steps.append(f"if ({types}) not in reading: return None")
+    steps += [
+        f"if {variables[name]} is missing: return {line}, None, {{}}" for name in may_be_missing
+    ]
+    steps += [f"if type({variables[name]}) not in lasting: return None" for name in overwritten]
+    old = ", ".join(f"{name!r}: {variables[name]}" for name in overwritten)
+    steps.append(f"return {line}, None, {{{old}}}" if old else f"return {line}")
+    text = "\n        ".join(steps)
+    text = f"""
+def way(found):
+    try:
+        {text}
+    except KeyError:
+        return None
+"""
+    names: dict[str, Any] = {"lasting": LASTING, "reading": reading, "missing": object()}
+    exec(text, names)
+    way: Callable[[Any], Any] = names["way"]
+    return way
 
 
 def acting_lines(code: Any, only_reads: Callable[[int, Any], bool] | None = None) -> frozenset[int]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         FrameTrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.values import (
+        LASTING,
         ROOM,
         UNCHANGING,
         WIDE_ROOM,
@@ -50,7 +51,6 @@ TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(
 MOST_EVENTS = 5000  # on one tape
 _MOST_TAPE_LEAVES, _MOST_KNOWN_TEXTS = 60, 500
 _NO_NAMES: frozenset[str] = frozenset()
-LASTING: Any = UNCHANGING - {types.MethodType}  # whose text says what its object is
 _SAYING_ARGUMENTS = (BaseException.__str__, KeyError.__str__)
 _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         unwrapped,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.tape import (
-        LASTING,
         MOST_EVENTS,
         TAPE_LINE,
         TAPE_RAISE,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
         facts_of_types,
         line_only_reads,
     )
+    from relay.debuggers.debugpy.debuggee.probe.trace.values import LASTING
 
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 
@@ -251,6 +251,10 @@ class UntilTrace(FrameTrace):
         if line in facts.quiet:
             return line
         now = frame.f_locals
+        quick = facts.quick.get(line)
+        one = None if quick is None else quick(now)
+        if one is not None:
+            return one
         if not facts.is_typed:
             key = facts.types_given(now)
             typed: Any = facts.by_types.get(key)
@@ -301,6 +305,8 @@ class UntilTrace(FrameTrace):
         if reads is None:
             found = {name: now[name] for name in facts.loads.get(line, ()) if name in now}
             reads = facts.learn(key, line_only_reads(facts, line, found, frame.f_globals))
+            if reads and len(found) == len(key[1]):
+                facts.reading[line].add(key[1])
         return reads
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:

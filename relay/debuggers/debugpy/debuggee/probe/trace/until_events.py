@@ -83,12 +83,15 @@ class UntilMonitorListener(MonitorListener):
             try:
                 if type(kept) is not list or len(kept) >= MOST_EVENTS:
                     trace.line(frame, line)
-                elif line in kept[1].quiet:
+                    return None
+                facts = kept[1]
+                if line in facts.quiet:
                     kept.append(line)
                     # No other thread comes in between, which might want this line again.
-                    return disable if line in kept[1].spared else None
-                else:
-                    kept.append(trace.line_kept(kept, frame, line))
+                    return disable if line in facts.spared else None
+                quick = facts.quick.get(line)
+                one = None if quick is None else quick(frame.f_locals)
+                kept.append(trace.line_kept(kept, frame, line) if one is None else one)
             except BaseException as error:
                 break_off(trace, error)
             return None

@@ -34,6 +34,7 @@ _SLOW_TEXT = 1.0  # seconds after which one may be interrupted
 _PLAIN_KINDS = (int, float, complex, bool, str, bytes, type(None), range, type)
 _CODE_KINDS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 UNCHANGING: Any = frozenset((*_PLAIN_KINDS, *_CODE_KINDS))
+LASTING: Any = UNCHANGING - {types.MethodType}  # whose text says what its object is
 _MOST_COMPARED = 30  # items of a container that are compared one by one, before it is written
 PLAIN_SHOW = object.__repr__
 
