@@ -229,6 +229,51 @@ async def test_no_change_is_missed_while_other_threads_start(
         assert await session.printed() == "True\n"
 
 
+WITHOUT_REFERENCES = """
+    import threading
+    import types
+
+    def put(one, value):
+        one.value = value  # @put
+
+    for owner in types.SimpleNamespace(value=0), ValueError(), type("Int", (int,), {})(3):
+        owner.value = 0
+        print("begun")  # @start
+        put(owner, 1)
+        thread = threading.Thread(target=put, args=(owner, 2))
+        thread.start()
+        thread.join()
+        put(owner, 3)
+        owner.value = 4  # @last
+        number = owner.value
+        print("over")  # @over
+"""
+
+
+async def test_what_has_no_weak_references_is_watched_on_as_a_thread_starts(
+    api: Api, program: Write, python: str
+) -> None:
+    """Of a `SimpleNamespace` or an exception only the dict is watched, until there are two threads."""
+    written = program(WITHOUT_REFERENCES)
+    session = await api.session(python_path=python)
+    await session.breakpoint(written.text, written.line("start"))
+    await session.breakpoint(written.text, written.line("over"))
+    await session.launch(written.text)
+    for _ in range(3):
+        placed = await session.post("/data-breakpoints", expression="owner.value")
+        found = []
+        while (at := await session.resume())["stop_reason"] == "data_breakpoint":
+            found.append(at["change"])
+        lines = [written.line("put")] * 3 + [written.line("last")]
+        assert [(c["old"], c["new"], c["location"]["line"]) for c in found] == [
+            (str(value), str(value + 1), line) for value, line in enumerate(lines)
+        ]
+        assert not any("inexact" in change for change in found)
+        assert at["current_location"]["line"] == written.line("over")
+        await session.delete(f"/data-breakpoints/{placed['id']}")
+        await session.resume()
+
+
 async def test_every_kind_of_state_stops_at_the_statement_that_wrote(
     api: Api, program: Write, python: str
 ) -> None:

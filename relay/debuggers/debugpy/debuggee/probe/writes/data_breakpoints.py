@@ -265,8 +265,7 @@ def _leave_dicts(watches: list[DataWatch]) -> None:
     for watch in watches:
         handle, watch.handle = watch.handle, None
         if watch.target() is None and watch.pointer:
-            watch.owner = Strong(object_at(watch.pointer))
-            watch.kind = "item" if watch.kind == "attribute" else watch.kind
+            _find_owner(watch)
         watch.how, watch.pointer = "lines", 0
         target = watch.target()
         if target is not None:
@@ -275,6 +274,19 @@ def _leave_dicts(watches: list[DataWatch]) -> None:
         attempt(unwatch_dict, handle)
     if watches and data_state.listener is not None:
         data_state.listener.watch(data_state.lines())
+
+
+def _find_owner(watch: DataWatch) -> None:
+    """Of what cannot be referred to weakly only the dict was known: to compare at lines, the object is needed,
+    since a line that writes to an attribute of it does not say that a dict's item is written."""
+    space = object_at(watch.pointer)
+    if watch.kind == "attribute":
+        owners = [o for o in gc.get_referrers(space) if attempt(_namespace_of, o) is space]
+        if owners:
+            watch.owner = Strong(owners[0])
+            return
+        watch.kind = "item"
+    watch.owner = Strong(space)
 
 
 def _on_busy_dict(watch: DataWatch, frame: Any) -> None:
