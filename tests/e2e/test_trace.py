@@ -807,9 +807,7 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
     """)
     session = await paused(api, code, "start", installed_python(version))
     told = await session.post("/trace", function="kit.py:outer.inner", condition="n > 1", wait=20)
-    assert told["text"].startswith(
-        "outer.inner(n=2) at kit.py" if version != "3.9" else "inner(n=2)"
-    )
+    assert told["text"].startswith("outer.inner(n=2) at kit.py")
     told = await session.post("/trace", function="kit.py::Cart::add[x]", wait=20)
     assert told["text"].startswith("Cart.add(self=<Cart>, n=3) at kit.py")
     assert told["text"].endswith(
@@ -834,7 +832,7 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
     end = await session.breakpoint(code.text, code.line("start") + 2, condition="n == 9")
     told = await session.post("/calls", wait=20, **{"from": "kit.py:Cart.add"})
     assert [line.strip().partition("(")[0] for line in told["text"].splitlines()[1:]] == [
-        "Cart.add", "outer", "outer.inner" if version != "3.9" else "inner"
+        "Cart.add", "outer", "outer.inner"
     ], end  # fmt: skip
     for route, field in (("/trace", "function"), ("/calls", "from")):
         with pytest.raises(Refused) as refused:
@@ -1031,3 +1029,48 @@ async def test_a_function_that_its_decorator_has_compiled_anew_is_found_by_its_l
     session = await paused(api, source, "main")
     told = await traced(session, file=source.text, line=source.line("twice"))
     assert told["text"].splitlines()[-1] == "-> 8"
+
+
+WITHIN = """
+    def logged(function):
+        def inside(number):
+            return function(number)
+        return inside
+
+    class Cart:
+        def total(self):
+            def taxed(price):
+                class Rate:
+                    def of(self, price):
+                        return price + 1
+                return Rate().of(price)
+            return taxed(4)
+
+    @logged
+    def plain(number):
+        return number
+
+    Cart().total()  # @main
+    plain(7)
+    Cart().total()
+    Cart().total()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.10", "3.12"])
+async def test_a_function_within_a_function_goes_by_both_names(
+    api: Api, program: Write, version: str
+) -> None:
+    """Before Python 3.11 its code knows its own name only."""
+    source = program(WITHIN)
+    session = await paused(api, source, "main", installed_python(version))
+    for name, end in {
+        "logged.inside": "-> 7",
+        "total.taxed": "-> 5",
+        "Cart.total.taxed.Rate.of": "-> 5",
+    }.items():
+        told = await traced(session, function=name)
+        assert told["complete"] is True
+        lines = told["text"].splitlines()
+        assert lines[0].startswith(name if name != "total.taxed" else "Cart.total.taxed")
+        assert lines[-1] == end

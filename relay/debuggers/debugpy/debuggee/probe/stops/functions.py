@@ -340,10 +340,18 @@ def qualified_name(frame: Any) -> str:
 
 
 def _search_name(code: Any, namespace: Any) -> str:
-    for path, function in walk_namespace(namespace, _MOST_DEPTH):
-        if function.__code__ is code:
-            return ".".join(path)
-    return str(code.co_name)
+    """Where its module defines it, in a class or a function; else where it is bound to another name, as what a
+    decorator gives."""
+    bound = [(".".join(p), f.__code__) for p, f in walk_namespace(namespace, _MOST_DEPTH)]
+    names = [name for name, one in bound if one is code]
+    for name in names:
+        if name.split(".")[-1] == code.co_name:
+            return name
+    for outer, whole in bound:
+        for name, one in _named_codes(whole, outer + ".<locals>."):
+            if one is code:
+                return name
+    return names[0] if names else str(code.co_name)
 
 
 # Functions that are not called yet
