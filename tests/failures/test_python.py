@@ -212,6 +212,49 @@ async def test_futures_that_nobody_asks(api: Api, program: Write) -> None:
     assert found.exit_code == 0
 
 
+async def test_who_shows_a_future_has_not_asked_it(api: Api, program: Write) -> None:
+    """Its text says that it has failed: in the program's log, and among the locals of a stop."""
+    fails = program("""
+        import concurrent.futures
+
+        def work(number):
+            raise ValueError(number)  # @raise
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            logged = pool.submit(work, 1)
+            concurrent.futures.wait([logged])
+            print(repr(logged)[:7])
+            shown = pool.submit(work, 2)
+        raise LookupError  # @end
+    """)
+    found = await run(api, script=fails.text)
+    process, *futures = found.stops
+    assert process.what == ("process", "LookupError", fails.line("end"))
+    assert "raised ValueError" in process.locals["shown"]
+    assert [stop.what for stop in futures] == [("future", "ValueError", fails.line("raise"))] * 2
+    assert {stop.locals["number"] for stop in futures} == {"1", "2"}
+    assert await found.session.printed() == "<Future\n"
+
+
+async def test_a_callback_of_a_future_that_fails(api: Api, program: Write) -> None:
+    """What `concurrent.futures` does with it is a line in its log."""
+    fails = program("""
+        import concurrent.futures
+
+        def tell(future):
+            found = future.result()
+            raise LookupError(found)  # @raise
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            pool.submit(int, "7").add_done_callback(tell)
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("future", "LookupError", fails.line("raise"))
+    assert stop.locals["found"] == "7"
+    assert found.exit_code == 0
+
+
 async def test_a_stop_leaves_the_program_no_source_that_it_has_not_read(
     api: Api, program: Write
 ) -> None:

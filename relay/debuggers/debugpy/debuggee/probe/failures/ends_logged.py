@@ -45,6 +45,7 @@ _LOGS = (
         ("Exception calling application", "Exception iterating", "Exception servicing handler"),
         "request",
     ),
+    ("concurrent.futures._base", "concurrent.futures", ("exception calling callback",), "future"),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
     ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
     ("apscheduler.executors.base", "apscheduler.executors", ('Job "%s" raised',), "job"),

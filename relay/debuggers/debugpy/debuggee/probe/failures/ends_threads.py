@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_own_path
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import compiled_file
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
@@ -81,7 +82,8 @@ class _Asked:
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         if owner is None:
             return self
-        self.unread.pop(id(owner), None)
+        if id(owner) in self.unread and not _only_shows(frame_at(1).f_code):
+            self.unread.pop(id(owner), None)
         try:
             return owner.__dict__[self.name]
         except KeyError:
@@ -111,6 +113,11 @@ class _Asked:
             _, (_, error) = self.unread.popitem()
             if not has_run_tests():  # else they are what a test has left behind
                 attempt(failed, error, self.ends)
+
+
+def _only_shows(code: Any) -> bool:
+    """Whether it reads a result for its text: in the program's log, or among the locals of a stop."""
+    return code.co_name == "__repr__" or is_debugger_file(code.co_filename)
 
 
 def _is_of_library(error: BaseException) -> bool:
