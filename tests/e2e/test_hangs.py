@@ -559,6 +559,159 @@ async def test_a_lock_that_was_released_again_is_not_held(api: Api, program: Wri
     assert waits(report)["MainThread"]["held_by"] is None
 
 
+ENTERED = """
+    import contextlib
+    import sys
+    import threading
+
+    both = threading.Barrier(2)
+
+    class Account:
+        def __init__(self):
+            self._lock = threading.Lock()
+
+        @contextlib.contextmanager
+        def locked(self):
+            with self._lock:
+                yield
+
+    @contextlib.contextmanager
+    def locked(account):
+        with account._lock:
+            yield
+
+    accounts = [Account(), Account()]
+    locks = [account._lock for account in accounts]
+
+    def by_method(number):
+        mine, other = accounts[number], accounts[1 - number]
+        with mine.locked():
+            both.wait()
+            with other.locked():
+                pass
+
+    def by_function(number):
+        mine, other = accounts[number], accounts[1 - number]
+        with locked(mine):
+            both.wait()
+            with locked(account=other):
+                pass
+
+    def by_stack(number):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(locks[number])
+            both.wait()
+            stack.enter_context(locks[number - 1])
+
+    def by_stack_of_generators(number):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(locked(accounts[number]))
+            both.wait()
+            stack.enter_context(accounts[number - 1].locked())
+
+    def by_sum(number):
+        with locks[number]:
+            both.wait()
+            locks[(number + 1) % len(locks)].acquire()
+
+    def in_time(number):
+        if locks[number].acquire(timeout=60):
+            try:
+                both.wait()
+                if not locks[1 - number].acquire(timeout=600):
+                    raise TimeoutError
+            finally:
+                locks[number].release()
+
+    for name, number in (("A", 0), ("B", 1)):
+        call = globals()[sys.argv[1]]
+        threading.Thread(target=call, name=name, args=(number,), daemon=True).start()
+    print("up", flush=True)
+    threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+@pytest.mark.parametrize(
+    ("way", "name"),
+    [
+        ("by_method", "self._lock"),
+        ("by_function", "account._lock"),
+        ("by_stack", None),
+        ("by_stack_of_generators", None),
+        ("by_sum", "locks[(number + 1) % len(locks)]"),
+        ("in_time", "locks[1 - number]"),
+    ],
+)
+async def test_the_circle_of_locks_that_are_entered_in_other_ways(
+    api: Api, program: Write, way: str, name: str | None, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(ENTERED).text, args=[way], wait=0)
+    report = await hang(session, lambda told: told["deadlocks"])
+    (found,) = report["deadlocks"]
+    assert found["text"].startswith("thread A waits for lock ")
+    assert found["text"].endswith(" held by A")
+    assert " held by B, which waits for " in found["text"]
+    if name is not None:
+        assert found["text"].count(f"lock {name} held") == 2
+
+
+NOT_IN_TIME = """
+    import threading
+
+    lock, gate, inside = threading.Lock(), threading.Event(), threading.Semaphore(0)
+
+    def taken():
+        return lock.acquire()
+
+    def whether_or_not():
+        if lock.acquire(timeout=0.01):
+            pass
+        inside.release()
+        gate.wait()
+
+    def otherwise():
+        if not lock.acquire(timeout=0.01):
+            inside.release()
+            gate.wait()
+
+    def unasked():
+        lock.acquire(timeout=0.01)
+        inside.release()
+        gate.wait()
+
+    def let_go():
+        if other.acquire(timeout=60):
+            other.release()
+            inside.release()
+            gate.wait()
+
+    taken()
+    other = threading.Lock()
+    for call in (whether_or_not, otherwise, unasked, let_go):
+        threading.Thread(target=call, name=call.__name__, daemon=True).start()
+        inside.acquire()
+    taker = threading.Thread(target=other.acquire)
+    taker.start()
+    taker.join()
+    for name, wanted in (("A", lock), ("B", other)):
+        threading.Thread(target=wanted.acquire, name=name, daemon=True).start()
+    print("up", flush=True)
+    gate.wait()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+async def test_who_may_have_got_no_lock_in_time_does_not_hold_it(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await up(api, program(NOT_IN_TIME), python_path=bare(version))
+    report = await hang(session, lambda told: told["blocked"] and len(told["threads"]) == 7)
+    found = waits(report)
+    assert [found[name]["held_by"] for name in "AB"] == [None, None]
+
+
 MOVED_ON = """
     import threading
 

@@ -65,6 +65,15 @@ _STORES = (
     "STORE_ATTR",
     "DELETE_",
 )
+_ARITHMETIC = {  # up to Python 3.10
+    "BINARY_ADD": "+",
+    "BINARY_SUBTRACT": "-",
+    "BINARY_MULTIPLY": "*",
+    "BINARY_FLOOR_DIVIDE": "//",
+    "BINARY_MODULO": "%",
+    "BINARY_XOR": "^",
+}
+_WHOLE_NUMBER_OPERATORS = frozenset(_ARITHMETIC.values())
 _LONGEST_LOOKBACK = 400
 GOES_ON_LATER = 0x20 | 0x80 | 0x200
 """Of a code's flags: of generators and coroutines, whose frames are left and come back to."""
@@ -256,8 +265,12 @@ def _expression(code: Any, at: int, position: int) -> Any:
         return "attribute", pushed(code, at, 0), one.argval
     if name == "BINARY_SUBSCR" or (name == "BINARY_OP" and "[" in str(one.argrepr)):
         return "item", pushed(code, at, 1), pushed(code, at, 0)
+    operator = _ARITHMETIC.get(name, one.argrepr if name == "BINARY_OP" else "")
+    if operator in _WHOLE_NUMBER_OPERATORS:
+        return "arithmetic", operator, pushed(code, at, 1), pushed(code, at, 0)
     if taken_by_call(one) is not None:
-        return "call", call_at(code, at)[0]
+        function, arguments = call_at(code, at)
+        return "call", function, ("arguments", *arguments)
     return UNKNOWN
 
 
@@ -358,10 +371,17 @@ def with_blocks(frame: Any) -> list[tuple[Any, int]]:
     else:
         starts = _entered_by_blocks(code, index)
     entered = [(_entered(code, start), start) for start in starts]
-    return [
-        (UNKNOWN if may_have_changed(code, what, start, index) else what, line_at(found, start))
-        for what, start in entered
-    ]
+    return [(_still(code, what, start, index), line_at(found, start)) for what, start in entered]
+
+
+def _still(code: Any, expression: Any, start: int, here: int) -> Any:
+    """What an expression of instruction `start` means at `here`: unknown, or arguments that are,
+    where names may mean something else by then.
+    """
+    if expression[0] == "call" and not may_have_changed(code, expression[1], start, here):
+        arguments = (_still(code, one, start, here) for one in expression[2][1:])
+        return "call", expression[1], ("arguments", *arguments)
+    return UNKNOWN if may_have_changed(code, expression, start, here) else expression
 
 
 def may_have_changed(code: Any, expression: Any, start: int, here: int) -> bool:

@@ -1,10 +1,12 @@
-"""Expressions of names, attributes and items: looked up where the values are stored, and as text.
+"""Expressions of names, attributes, items, sums of whole numbers and the `len` of what Python itself
+has: looked up where the values are stored, and as text.
 
 Nothing of the program is run for them. `bytecode.py` makes them, of tuples: the kind, then its parts.
 """
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,17 @@ if TYPE_CHECKING:
         attribute_of,
         stored_item,
     )
+
+
+_SUM_FUNCTIONS: dict[str, Any] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "^": operator.xor,
+}
+_HAVE_LENGTH = (list, tuple, dict, set, str)
 
 
 def stored_result(expression: Any, frame: Any) -> Any:
@@ -37,7 +50,27 @@ def stored_result(expression: Any, frame: Any) -> Any:
         return found
     if kind == "item":
         return stored_item(stored_result(expression[1], frame), stored_result(expression[2], frame))
+    if kind == "arithmetic":
+        return _whole_number(expression[1], *(stored_result(one, frame) for one in expression[2:]))
+    if kind == "call":
+        return _stored_length(
+            *(stored_result(one, frame) for one in (expression[1], *expression[2][1:]))
+        )
     raise LookupError(kind)
+
+
+def _whole_number(operation: str, left: Any, right: Any) -> int:
+    is_plain = type(left) is int and type(right) is int
+    if not is_plain or (right == 0 and operation in ("//", "%")):
+        raise LookupError(operation)
+    return int(_SUM_FUNCTIONS[operation](left, right))
+
+
+def _stored_length(function: Any, *arguments: Any) -> int:
+    """Of a call of `len`; no other call has a result that is stored."""
+    if function is not len or len(arguments) != 1 or type(arguments[0]) not in _HAVE_LENGTH:
+        raise LookupError("call")
+    return int(len(arguments[0]))
 
 
 def expression_text(expression: Any) -> str | None:
@@ -54,7 +87,17 @@ def expression_text(expression: Any) -> str | None:
     if kind == "item":
         base, key = expression_text(expression[1]), expression_text(expression[2])
         return None if base is None or key is None else f"{base}[{key}]"
+    if kind == "arithmetic":
+        left, right = (_operand_text(one) for one in expression[2:])
+        return None if left is None or right is None else f"{left} {expression[1]} {right}"
     if kind == "call":
         base = expression_text(expression[1])
-        return None if base is None else f"{base}()"
+        known = [text for text in map(expression_text, expression[2][1:]) if text is not None]
+        arguments = ", ".join(known) if len(known) == len(expression[2]) - 1 else "…"
+        return None if base is None else f"{base}({arguments})"
     return None
+
+
+def _operand_text(expression: Any) -> str | None:
+    text = expression_text(expression)
+    return f"({text})" if text is not None and expression[0] == "arithmetic" else text

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
+        argument_count,
         call_at,
         facts_of,
         index_at,
         line_at,
         may_have_changed,
+        names_bound_anew,
         taken_by_call,
         with_blocks,
     )
@@ -47,6 +49,7 @@ PlainLock: Any = type(_thread.allocate_lock())
 OwnedLock: Any = type(threading.RLock())
 _OWNER = re.compile(r"owner=(\d+)")
 _WITH_NAMES = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
+_LEAD_NO_FURTHER = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 _MOST_OBJECTS = 3_000_000
 
 
@@ -167,8 +170,8 @@ class Holders:
             (ident, f"{known}, whose generator holds it at {place_text(frame, frame.f_lineno)}")
             for ident, who, frames in self._stacks
             for user in frames
-            for made_by, known in attempt(_generators_entered, user, who, default=())
-            if made_by is code
+            for made_by, given, known in attempt(_generators_entered, user, who, default=())
+            if made_by is code and _may_be_given(frame, given)
         ]
         return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
 
@@ -233,7 +236,9 @@ def _holds_of(
     code, found = frame.f_code, []
     given_back = _released(code) if "release" in code.co_names else []
     if has_ops(code, _WITH_NAMES):
-        for expression, line in with_blocks(frame):
+        blocks = with_blocks(frame)
+        found += attempt(_held_by_exit_stacks, ident, frame, who, blocks, let_go, default=[])
+        for expression, line in blocks:
             value = attempt(stored_result, expression, frame)
             if value is not None and expression not in given_back:
                 place = place_text(frame, line)
@@ -249,6 +254,34 @@ def _holds_of(
     return found
 
 
+def _held_by_exit_stacks(
+    ident: int, frame: Any, who: str, blocks: list[Any], let_go: frozenset[int]
+) -> list[LockHold]:
+    """What the stacks of `with ExitStack() as stack` have entered, where each is a variable here."""
+    kinds = [module_globals("contextlib").get(name) for name in ("ExitStack", "AsyncExitStack")]
+    lines = [
+        line
+        for expression, line in blocks
+        if expression[0] == "call" and attempt(stored_result, expression[1], frame) in kinds
+    ]
+    stacks = {id(one): (name, one) for name, one in items_of(frame.f_locals) if type(one) in kinds}
+    if len(stacks) != len(lines):
+        return []
+    found = []
+    for name, stack in stacks.values():
+        for _, leave in list(stored_field(stack, "_exit_callbacks")):
+            manager = getattr(leave, "__self__", None)
+            generator = attempt(stored_field, manager, "gen")
+            place = place_text(frame, lines[0] if len(lines) == 1 else frame.f_lineno)
+            text = f"{who} stands inside a `with` at {place}, whose {name} has entered it"
+            if type(generator) is types.GeneratorType:
+                inner = _holds_of(ident, generator.gi_frame, who, let_go)
+                found += [hold._replace(known_from=text) for hold in inner]
+            else:
+                found.append(LockHold(manager, ident, text, True, let_go))
+    return found
+
+
 def _released(code: Any) -> list[Any]:
     """What the code releases somewhere: a `with` on it says little."""
     calls = [
@@ -257,20 +290,39 @@ def _released(code: Any) -> list[Any]:
     return [expression for name, expression, _ in calls if name == "release"]
 
 
-def _generators_entered(frame: Any, who: str) -> list[tuple[Any, str]]:
-    """The code of generators by which a frame's `with` blocks were entered, and where."""
+def _may_be_given(frame: Any, given: list[Any]) -> bool:
+    """Whether all these values can be arguments of the frame's call."""
+    code = frame.f_code
+    count = argument_count(code)
+    names = code.co_varnames[:count]
+    if code.co_argcount + code.co_kwonlyargcount != count or not names_bound_anew(code).isdisjoint(
+        names
+    ):
+        return True
+    held = [value for name, value in items_of(frame.f_locals) if name in names]
+    return all(any(value is one for one in held) for value in given)
+
+
+def _generators_entered(frame: Any, who: str) -> list[tuple[Any, list[Any], str]]:
+    """The code of generators by which a frame's `with` blocks were entered, with what, and where.
+    Arguments that are not known are left out.
+    """
     found = []
     if has_ops(frame.f_code, _WITH_NAMES):
         for expression, line in with_blocks(frame):
             if expression[0] != "call":
                 continue
             function = attempt(stored_result, expression[1], frame)
-            function = getattr(function, "__func__", function)
+            arguments = [attempt(stored_result, one, frame) for one in expression[2][1:]]
+            if type(function) is types.MethodType:
+                arguments.append(function.__self__)
+                function = function.__func__
             if type(function) is types.FunctionType:
                 inner = function.__dict__.get("__wrapped__")
                 text = f"`with {expression_text(expression)}` at {place_text(frame, line)}"
                 if type(inner) is types.FunctionType:
-                    found.append((inner.__code__, f"{who} stands inside {text}"))
+                    given = [value for value in arguments if value is not None]
+                    found.append((inner.__code__, given, f"{who} stands inside {text}"))
     return found
 
 
@@ -285,24 +337,46 @@ def _acquired(code: Any, offset: int) -> list[tuple[Any, int]]:
     calls = [(at, *_method_called(code, at)) for at, one in enumerate(found) if taken_by_call(one)]
     acquired = []
     for at, name, expression, plain in calls:
-        if name != "acquire" or not plain or at >= here or found[at].opname == "PRECALL":
+        if name != "acquire" or at >= here or found[at].opname == "PRECALL":
+            continue
+        start = _success(code, at, plain)
+        if start is None or start > here or may_have_changed(code, expression, at, here):
             continue
         released = [n for n, what, which, _ in calls if what == "release" and which == expression]
-        if may_have_changed(code, expression, at, here):
-            continue
-        if _leads_only_through(code, at, here, released):
+        if _leads_only_through(code, start, here, released):
             acquired.append((expression, line_at(found, at)))
     return acquired
 
 
 def _method_called(code: Any, at: int) -> tuple[str | None, Any, bool]:
-    """Name and object of a method call, and whether it is without arguments and its result."""
-    found = facts_of(code)[0]
+    """Name and object of a method call, and whether it is without arguments."""
     function, arguments = call_at(code, at)
     if function[0] != "attribute" or function[2] not in ("acquire", "release"):
         return None, None, False
-    after = next((one.opname for one in found[at + 1 :] if one.opname != "CACHE"), "")
-    return function[2], function[1], not arguments and after == "POP_TOP"
+    return function[2], function[1], not arguments
+
+
+def _success(code: Any, at: int, plain: bool) -> int | None:
+    """Where it is known that the `acquire` at an index has got its lock: behind one that waits as long
+    as need be, or where its result has been found true.
+    """
+    found, indices, _ = facts_of(code)
+    after = at + 1
+    while after < len(found) - 1 and found[after].opname in ("CACHE", "TO_BOOL"):
+        after += 1
+    name = found[after].opname
+    if name == "POP_TOP":
+        return at if plain else None
+    if not name.startswith("POP_JUMP"):
+        return None
+    if name.endswith("IF_FALSE"):
+        return after
+    target = indices.get(found[after].argval, -1)
+    if not name.endswith("IF_TRUE") or target <= after:
+        return None
+    ways = [one for one in found if one.opcode in JUMPS and one.argval == found[target].offset]
+    before = found[target - 1].opname
+    return target if len(ways) == 1 and before.startswith(_LEAD_NO_FURTHER) else None
 
 
 def _leads_only_through(code: Any, start: int, here: int, released: list[int]) -> bool:

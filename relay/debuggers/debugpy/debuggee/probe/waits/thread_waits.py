@@ -306,6 +306,8 @@ class WaitFinder:
         owner = target.__self__ if _is_c_method(target) else None
         name = target.__name__ if owner is not None else None
         given = [attempt(stored_result, one, frame) for one in arguments]
+        if type(target) in _UNBOUND and target.__name__ == "__enter__" and is_lock(given[0]):
+            return self._lock(given[0], None)  # of an ExitStack
         if is_lock(owner):
             wait = self._lock(owner, expression_text(function[1]))
             wait.timeout = _timeout_of(given)
@@ -415,6 +417,9 @@ class WaitFinder:
             wait.note = pipe_text(*found)
             if len(self._stacks) == 1:
                 wait.circle = f"{wait.on}, {wait.note}"
+
+
+_UNBOUND = (types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
 def calls_sqlite(frame: Any) -> bool:
