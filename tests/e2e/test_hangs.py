@@ -559,6 +559,74 @@ async def test_a_lock_that_was_released_again_is_not_held(api: Api, program: Wri
     assert waits(report)["MainThread"]["held_by"] is None
 
 
+OF_THE_SYSTEM = """
+    import fcntl
+    import os
+    import signal
+    import sys
+    import threading
+
+    os.chdir(sys.argv[1])
+    os.mkfifo("requests")
+    locked = open("record", "w")
+    ready, told = os.pipe()
+    if os.fork() == 0:
+        kept = open("record", "w")
+        fcntl.lockf(kept, fcntl.LOCK_EX)
+        os.write(told, b"x")
+        signal.pause()
+    os.read(ready, 1)
+
+    calls = dict(
+        record=lambda: fcntl.lockf(locked, fcntl.LOCK_EX),
+        fifo=lambda: open("requests"),
+        signal=lambda: signal.sigwait([signal.SIGUSR2]),
+        pause=lambda: signal.pause(),
+    )
+    for name, call in calls.items():
+        threading.Thread(target=call, name=name, daemon=True).start()
+    print("up", flush=True)
+    threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+async def test_locks_of_records_fifos_and_signals_are_known_by_the_call_of_the_system(
+    api: Api, program: Write, tmp_path: Path, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(OF_THE_SYSTEM).text, args=[str(tmp_path)], wait=0)
+    report = await hang(
+        session,
+        lambda told: told["blocked"] and all(waits(told).values()) and len(waits(told)) == 5,
+    )
+    found = {name: (wait["kind"], wait["on"]) for name, wait in waits(report).items()}
+    record, where = found["record"]
+    assert (record, where.startswith("fcntl of fd ")) == ("lock", True)
+    assert where.endswith("/record")
+    assert found["fifo"] == ("io", "open of requests")
+    assert found["signal"] == found["pause"] == ("event", "a signal")
+
+
+async def test_who_waits_for_a_connection_of_sqlalchemys_pool(api: Api, program: Write) -> None:
+    code = program("""
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import QueuePool
+
+        engine = create_engine(
+            "sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=600
+        )
+        held = engine.connect()
+        print("up", flush=True)
+        engine.connect()
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    (wait,) = waits(report).values()
+    assert (wait["kind"], wait["timeout_seconds"]) == ("queue", 600)
+    assert wait["on"] == "self._pool, an item of an empty queue"
+
+
 ENTERED = """
     import contextlib
     import sys

@@ -17,14 +17,16 @@ _SYSCALLS: dict[str, dict[int, str]] = {
     "x86_64": {
         0: "read", 1: "write", 7: "poll", 17: "pread64", 19: "readv", 20: "writev", 23: "select",
         34: "pause", 35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom",
-        46: "sendmsg", 47: "recvmsg", 61: "wait4", 72: "fcntl", 73: "flock", 202: "futex",
-        230: "clock_nanosleep", 232: "epoll_wait", 247: "waitid", 270: "pselect6", 271: "ppoll",
+        46: "sendmsg", 47: "recvmsg", 61: "wait4", 72: "fcntl", 73: "flock", 128: "rt_sigtimedwait",
+        130: "rt_sigsuspend", 202: "futex", 219: "restart_syscall", 230: "clock_nanosleep",
+        232: "epoll_wait", 247: "waitid", 257: "openat", 270: "pselect6", 271: "ppoll",
         281: "epoll_pwait", 288: "accept4", 299: "recvmmsg", 441: "epoll_pwait2",
     },
     "aarch64": {
         22: "epoll_pwait", 25: "fcntl", 32: "flock", 63: "read", 64: "write", 65: "readv",
         66: "writev", 67: "pread64", 72: "pselect6", 73: "ppoll", 95: "waitid", 98: "futex",
-        101: "nanosleep", 115: "clock_nanosleep", 202: "accept", 203: "connect", 206: "sendto",
+        56: "openat", 101: "nanosleep", 115: "clock_nanosleep", 128: "restart_syscall",
+        133: "rt_sigsuspend", 137: "rt_sigtimedwait", 202: "accept", 203: "connect", 206: "sendto",
         207: "recvfrom", 211: "sendmsg", 212: "recvmsg", 242: "accept4", 243: "recvmmsg",
         260: "wait4", 441: "epoll_pwait2",
     },
@@ -33,6 +35,8 @@ OF_ONE_DESCRIPTOR = (
     "read", "write", "pread64", "readv", "writev", "connect", "accept", "accept4", "sendto",
     "recvfrom", "sendmsg", "recvmsg", "recvmmsg",
 )  # fmt: skip
+CALLS_FOR_SIGNALS = ("pause", "rt_sigtimedwait", "rt_sigsuspend")
+_LONGEST_PATH_OPENED = 4096
 _TABLES = ("tcp", "tcp6", "udp", "udp6", "unix")
 _LARGEST_TABLE = 4_000_000
 _MOST_DESCRIPTORS = 20
@@ -65,6 +69,19 @@ def descriptors_of(call: tuple[str, list[int]]) -> list[int]:
     if name in ("select", "pselect6"):
         return _selected(arguments[0], arguments[1:4])
     return []
+
+
+def path_opened(call: tuple[str, list[int]]) -> str | None:
+    """The file that `openat` opens, as the program names it; None of another call."""
+    name, arguments = call
+    if name != "openat":
+        return None
+    # Up to the end of the page, behind which there may be nothing to read.
+    room = min(_LONGEST_PATH_OPENED, _LONGEST_PATH_OPENED - arguments[1] % _LONGEST_PATH_OPENED)
+    raw = _memory(arguments[1], room)
+    if b"\0" not in raw:
+        raw += _memory(arguments[1] + room, _LONGEST_PATH_OPENED)
+    return os.fsdecode(raw.partition(b"\0")[0]) or None
 
 
 def registered(epoll: int) -> list[int]:

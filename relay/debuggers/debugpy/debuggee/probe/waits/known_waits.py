@@ -20,6 +20,7 @@ _THREAD_WAITS = (
     ("queue", "queue", "Queue.get", "self"),
     ("queue", "queue", "Queue.put", "self"),
     ("queue", "queue", "Queue.join", "self"),
+    ("queue", "sqlalchemy.util.queue", "Queue.get", "self"),
     ("queue", "multiprocessing.queues", "Queue.get", "self"),
     ("queue", "multiprocessing.queues", "SimpleQueue.get", "self"),
     ("queue", "multiprocessing.queues", "JoinableQueue.join", "self"),

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.databases import locked_databases
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         OF_ONE_DESCRIPTOR,
+        CALLS_FOR_SIGNALS,
         DescriptorNames,
         descriptors_of,
+        path_opened,
         process_name,
         registered,
     )
@@ -399,9 +401,14 @@ class WaitFinder:
             if known:
                 self._on_process(wait, pid, name)
             return wait
+        if name in CALLS_FOR_SIGNALS:
+            return Wait("event", "a signal")
+        opened = path_opened(call)
+        if opened is not None:
+            return Wait("io", f"open of {clipped(opened)}")
         found = descriptors_of(call)
-        if name == "flock":
-            return Wait("lock", f"flock of {self._descriptors.of_all(found)}")
+        if name in ("flock", "fcntl"):
+            return Wait("lock", f"{name} of {self._descriptors.of_all(found)}")
         if not found:
             return None
         what = self._descriptors.of_all(found)
