@@ -1457,6 +1457,139 @@ async def test_tests_of_ward(api: Api, program: Write) -> None:
     ]
 
 
+CONNEXION = """
+    import sys
+    import connexion
+
+    sys.modules["shop"] = sys.modules["__main__"]
+
+    def price():
+        prices = {"bread": 3}
+        return prices["milk"]  # @price
+
+    def handled():
+        raise OSError
+
+    def answer(request, error):
+        return connexion.lifecycle.ConnexionResponse(status_code=400, body="")
+
+    ok = {"responses": {"200": {"description": "ok"}}}
+    paths = {f"/{name}": {"get": {"operationId": f"shop.{name}", **ok}} for name in ("price", "handled")}
+    app = connexion.AsyncApp("shop")
+    app.add_api({"openapi": "3.0.0", "info": {"title": "shop", "version": "1"}, "paths": paths})
+    app.add_error_handler(OSError, answer)
+    client = app.test_client(raise_server_exceptions=False)
+    print(*(client.get(path).status_code for path in ("/price", "/handled", "/nowhere")))
+"""
+
+BLACKSHEEP = """
+    import asyncio
+    from blacksheep import Application, get, text
+    from blacksheep.exceptions import NotFound
+    from blacksheep.testing import TestClient
+
+    app = Application()
+
+    @get("/price")
+    async def price():
+        prices = {"bread": 3}
+        return prices["milk"]  # @price
+
+    @get("/handled")
+    async def handled():
+        raise OSError
+
+    @get("/none")
+    async def none():
+        raise NotFound
+
+    async def answer(self, request, error):
+        return text("")
+
+    app.exceptions_handlers[OSError] = answer
+
+    async def ask():
+        await app.start()
+        client = TestClient(app)
+        print(*[(await client.get(path)).status for path in ("/price", "/handled", "/none")])
+        await app.stop()
+
+    asyncio.run(ask())
+"""
+
+STRAWBERRY = """
+    import strawberry
+
+    @strawberry.type
+    class Query:
+        @strawberry.field
+        def price(self) -> int:
+            prices = {"bread": 3}
+            return prices["milk"]  # @price
+
+    schema = strawberry.Schema(query=Query)
+    print(*(bool(schema.execute_sync(text).errors) for text in ("{ nothing }", "{ price }")))
+"""
+
+DOIT = """
+    from doit.cmd_base import ModuleTaskLoader
+    from doit.doit_cmd import DoitMain
+
+    def price():
+        prices = {"bread": 3}
+        return {"price": prices["milk"]}  # @price
+
+    def task_price():
+        return {"actions": [price]}
+
+    def task_fails():
+        return {"actions": ["false"]}
+
+    loader = ModuleTaskLoader({"task_price": task_price, "task_fails": task_fails})
+    print(DoitMain(loader).run(["--db-file", ":memory:", "--backend", "sqlite3", "-c"]))
+"""
+
+CLEO = """
+    from cleo.application import Application
+    from cleo.commands.command import Command
+    from cleo.io.inputs.string_input import StringInput
+
+    class Price(Command):
+        name = "price"
+
+        def handle(self):
+            prices = {"bread": 3}
+            return prices["milk"]  # @price
+
+    app = Application()
+    app.auto_exits(False)
+    app.add(Price())
+    print(*(app.run(StringInput(words)) for words in ("nothing", "price --nothing", "price")))
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "source", "ends", "printed"),
+    [
+        ("connexion", CONNEXION, "request", "500 400 404"),
+        ("blacksheep", BLACKSHEEP, "request", "500 200 404"),
+        ("strawberry", STRAWBERRY, "request", "True True"),
+        ("doit", DOIT, "job", "2"),
+        ("cleo", CLEO, "command", "1 1 1"),
+    ],
+)
+async def test_rarer_frameworks(
+    api: Api, program: Write, package: str, source: str, ends: str, printed: str
+) -> None:
+    pytest.importorskip(package)
+    app = program(source)
+    found = await run(api, script=app.text)
+    assert printed in await found.session.printed()
+    (stop,) = found.stops
+    assert stop.what == (ends, "KeyError", app.line("price"))
+    assert stop.locals["prices"] == "{'bread': 3}"
+
+
 async def test_a_cell_of_a_notebook(api: Api, program: Write) -> None:
     pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")

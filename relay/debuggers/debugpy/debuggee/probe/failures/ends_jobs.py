@@ -1,5 +1,5 @@
-"""Jobs and commands: tasks of celery, rq, dramatiq, huey, taskiq, saq and luigi, commands that a
-runner of click's calls, what Textual and IPython show and survive.
+"""Jobs and commands: tasks of celery, rq, dramatiq, huey, taskiq, saq, luigi and doit, commands
+that a runner of click's calls, what cleo, Textual and IPython show and survive.
 
 A job that will be tried again has not failed yet.
 """
@@ -25,6 +25,8 @@ def listen_to_jobs() -> None:
     when_imported("taskiq.receiver.receiver", _listen_to_taskiq)
     when_imported("saq.job", lambda module: listen(module.Job, "finish", before=_at_saq))
     when_imported("luigi.worker", _listen_to_luigi)
+    when_imported("doit.exceptions", _listen_to_doit)
+    when_imported("cleo.application", _listen_to_cleo)
     when_imported("textual.app", lambda m: listen(m.App, "_handle_exception", before=_at_textual))
     when_imported("IPython.core.interactiveshell", _listen_to_ipython)
     for name in ("click.testing", "typer.testing"):
@@ -118,6 +120,24 @@ def _at_luigi(process: Any, error: Any) -> None:
 def _luigi_failed(task: Any) -> None:
     name = None if task is None else attempt(lambda: exact(str(task.task_family)))
     failed(error_under_way(), "job", name, expectable=True)
+
+
+def _listen_to_doit(exceptions: Any) -> None:
+    listen(exceptions.BaseFail, "__init__", before=_at_doit)
+
+
+def _at_doit(_: Any, words: Any, error: Any = None, *__: Any, **___: Any) -> None:
+    """Of a task that has failed it keeps the traceback as text."""
+    if isinstance(error, BaseException):
+        failed(error, "job", None, expectable=True)
+
+
+def _listen_to_cleo(module: Any) -> None:
+    def at_error(application: Any, error: Any, *_: Any, **__: Any) -> None:
+        if not isinstance(error, module.CleoError):  # of the command line
+            failed(error, "command", None, expectable=True)
+
+    listen(module.Application, "render_error", before=at_error)
 
 
 def _at_textual(app: Any, error: Any) -> None:

@@ -30,6 +30,14 @@ _LOGS = (
         ("Exception occurred in one of response middleware handlers",),
         "request",
     ),
+    # With what was raised, it is what no handler wanted; a problem of its own it logs without.
+    (
+        "connexion.middleware.exceptions",
+        "connexion.middleware.exceptions",
+        ("%r",),
+        "request",
+    ),
+    ("blacksheep.baseapp", "blacksheep.server", ("Unhandled exception - ",), "request"),
     (
         "litestar.events.listener",
         "litestar.events.listener",

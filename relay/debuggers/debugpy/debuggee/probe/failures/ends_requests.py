@@ -30,6 +30,7 @@ def listen_to_requests() -> None:
         ("starlette.middleware.errors", lambda m: listen(m, "Request", before=_at_starlette)),
         ("aiohttp.web_protocol", _listen_to_aiohttp),
         ("tornado.web", lambda m: listen(m.RequestHandler, "log_exception", before=_at_tornado)),
+        ("strawberry.utils.logging", _listen_to_strawberry),
         ("bottle", lambda m: listen(m.HTTPError, "__init__", before=_at_bottle)),
         ("falcon.app", lambda m: listen(m.App, "_handle_exception", before=_at_falcon)),
         ("falcon.asgi.app", lambda m: listen(m.App, "_handle_exception", before=_at_falcon)),
@@ -136,6 +137,18 @@ def _at_tornado(handler: Any, kind: Any, error: Any, tb: Any) -> None:
     if getattr(error, "status_code", 500) >= 500:
         name = attempt(lambda: name_of_request(handler.request.method, handler.request.path))
         _request_failed(error, name, tb)
+
+
+def _listen_to_strawberry(module: Any) -> None:
+    listen(module.StrawberryLogger, "error", before=_at_strawberry)
+
+
+def _at_strawberry(_: Any, error: Any, context: Any = None, **__: Any) -> None:
+    """A field that fails; a query that is wrong has no error of the program's."""
+    original = error.original_error
+    if type(original).__module__.partition(".")[0] != "graphql":
+        name = attempt(lambda: context and context.operation_name)
+        _request_failed(original, name and exact(str(name))[:_LONGEST_REQUEST])
 
 
 def _at_bottle(

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.databases import locked_databases
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
-        OF_ONE_DESCRIPTOR,
         CALLS_FOR_SIGNALS,
+        OF_ONE_DESCRIPTOR,
         DescriptorNames,
         descriptors_of,
         path_opened,
