@@ -70,7 +70,8 @@ def _stored_length(function: Any, *arguments: Any) -> int:
     """Of a call of `len`; no other call has a result that is stored."""
     if function is not len or len(arguments) != 1 or type(arguments[0]) not in _HAVE_LENGTH:
         raise LookupError("call")
-    return len(arguments[0])
+    length: int = len(arguments[0])
+    return length
 
 
 def expression_text(expression: Any) -> str | None:
