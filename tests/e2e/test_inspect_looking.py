@@ -395,3 +395,33 @@ async def test_a_look_is_none_of_the_program_s_doing(api: Api, program: Write) -
     assert (await session.resume())["exit_code"] == 0
     assert await session.printed() == "True\n"
     assert await session.printed("stderr") == ""
+
+
+async def test_a_look_has_no_warning_shown_again_and_an_expression_may_set_what_is_shown(
+    api: Api, program: Write
+) -> None:
+    warned = program("""
+        import warnings
+
+        def warn():
+            warnings.warn("shown once", stacklevel=1)
+
+        warnings.simplefilter("default")
+        warn()
+        here = 1  # @here
+        warn()
+        before = len(warnings.filters)  # @after
+        warnings.warn("from an expression", ImportWarning)
+    """)
+    session = await api.session()
+    await session.breakpoint(warned.text, warned.line("here"))
+    await session.breakpoint(warned.text, warned.line("after"))
+    await session.launch(warned.text)
+    await session.locals()
+    await session.resume()
+    assert (await session.printed("stderr")).count("UserWarning: shown once") == 1
+    await session.evaluate("warnings.simplefilter('ignore', ImportWarning)")
+    await session.evaluate("warnings.simplefilter('ignore', append=True)")
+    assert (await session.evaluate("warnings.filters[-1][0]"))["result"] == "'ignore'"
+    assert (await session.resume())["status"] == "terminated"
+    assert "from an expression" not in await session.printed("stderr")

@@ -250,6 +250,36 @@ async def test_goto_skips_lines_and_goes_back(api: Api, program: Write, mode: st
     assert await session.printed() == "41\n"
 
 
+@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+async def test_goto_warns_nobody_in_the_program(api: Api, program: Write, mode: str) -> None:
+    """From 3.12 on Python warns of variables without a value, and a program may want errors of it."""
+    jumps = program("""
+        import warnings
+
+        def warn():
+            warnings.warn("once", stacklevel=1)
+
+        def work():
+            first = 1  # @first
+            second = third = 2
+            return first  # @return
+
+        warnings.simplefilter("default")
+        warnings.simplefilter("error", RuntimeWarning)
+        before = list(warnings.filters)
+        warn()
+        work()
+        warn()
+        assert warnings.filters == before
+    """)
+    session = await stopped(api, jumps, "first", launch_mode=mode)
+    at = await session.post("/goto", line=jumps.line("return"))
+    assert (at["status"], at["stop_reason"]) == ("paused", "goto")
+    await session.post("/goto", line=jumps.line("first"))
+    assert (await session.resume())["status"] == "terminated"
+    assert (await session.printed("stderr")).count("UserWarning") == 1
+
+
 async def test_goto_refuses_impossible_lines_and_stays(api: Api, program: Write) -> None:
     jumps = program(JUMPS)
     session = await stopped(api, jumps, "second")

@@ -50,13 +50,13 @@ if TYPE_CHECKING:
         function_places,
         set_function_breakpoints,
     )
+    from relay.debuggers.debugpy.debuggee.probe.stops.jumps import jump_lines
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import (
         exception_condition,
         limit_exceptions,
         refine_exceptions,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
-        jump_lines,
         resume_all,
         resume_thread,
         thread_states,

@@ -23,7 +23,6 @@ import sys
 import threading
 import time
 import types
-import warnings
 import weakref
 from typing import Any
 
@@ -60,7 +59,6 @@ _AS_THEY_ARE: tuple[tuple[Any, str], ...] = (
     (functools, "partial wraps lru_cache cmp_to_key"),
     (collections, "deque OrderedDict defaultdict Counter"),
     (weakref, "ref"),
-    (warnings, "catch_warnings simplefilter"),
     (ast, "parse walk"),
 )
 """Modules whose functions are kept, and not what those call."""

@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.process.liveness import keep_exit_functions
+    from relay.debuggers.debugpy.debuggee.probe.process.unwarned import keep_filters
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_on_arrival
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import patch_entry
+    from relay.debuggers.debugpy.debuggee.probe.stops.jumps import jump_without_warning
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import keep_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
@@ -73,6 +75,7 @@ def patch_program() -> None:
     load_unwinder()
     attempt(give_back_modules)
     attempt(hide_own_threads)
+    apply_patch("warnings", keep_filters)
     apply_patch("descriptors", keep_connection)
     apply_patch("commands", answer_commands_promptly)
     apply_patch("frameworks", leave_frameworks_out)
@@ -81,6 +84,7 @@ def patch_program() -> None:
     apply_patch("templates", show_templates)
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
+    apply_patch("jumps", jump_without_warning)
     apply_patch("idle events", leave_idle_events_out)
     apply_patch("returns", patch_returns)
     apply_patch("resumes", patch_resumes)

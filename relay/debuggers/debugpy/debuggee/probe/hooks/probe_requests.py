@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import object_id
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import event_kind
     from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.unwarned import Unwarned
 
 _COMMAND = "relayProbe"
 _MARK = b'"command":"' + _COMMAND.encode() + b'"'
@@ -44,8 +44,7 @@ def take_probe_request(py_db: Any, contents: bytes, ask: Callable[[str], str]) -
 def _answer_question(py_db: Any, number: int, question: str, ask: Callable[[str], str]) -> None:
     """In the stopped thread. There is one answer, whatever happens."""
     try:
-        with warnings.catch_warnings():  # what is looked at is none of the program's doing
-            warnings.simplefilter("ignore")
+        with Unwarned():  # what is looked at is none of the program's doing
             answer = str.__str__(ask(question))
     except BaseException as error:  # noqa: BLE001
         _respond(py_db, number, message=exception_line(error))

@@ -243,6 +243,21 @@ NEEDS = (
         },
     ),
     Need(
+        "jumps",
+        False,
+        "a next line that is set may leave a warning in the program",
+        {_PYDB: "set_next_statement"},
+    ),
+    Need(
+        "warnings",
+        False,
+        "a warning that the program has shown once may be shown again after a stop",
+        {
+            _CONSTANTS: "filter_all_warnings",
+            "_pydevd_bundle.pydevd_comm": "filter_all_warnings",
+        },
+    ),
+    Need(
         "traces",
         False,
         "calls cannot be traced",

@@ -8,6 +8,7 @@ captures          what expressions were worth at each hit of a breakpoint that n
 arrivals          threads that meet a breakpoint as they are to stand for another's stop
 entry_stop        the stop at the first line of own code
 steps             stops that pydevd misses or makes twice: 3.12 and later
+jumps             the next line, set by a client
 raises            exception breakpoints: by type, by condition, once a raise
 expected          whether the program waits for the exception, as in a `with`
 exceptions        the exception of a stop: message, causes, traceback

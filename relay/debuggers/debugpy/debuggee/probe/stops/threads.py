@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         debugger_threading,
-        find_frame,
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
@@ -158,17 +157,3 @@ def wake_thread(thread: Any) -> None:
     constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
     _, event = debugger().get_internal_queue_and_event(constants.get_thread_id(thread))
     event.set()
-
-
-def jump_lines(frame: int) -> dict[str, Any]:
-    """The lines of a frame's own code: where its next line can be set."""
-    code = find_frame(frame).f_code
-    return {"name": code.co_name, "lines": sorted(_lines_of(code))}
-
-
-def _lines_of(code: Any) -> set[int]:
-    if hasattr(code, "co_lines"):
-        return {line for _, _, line in code.co_lines() if line}  # None, and 0 for RESUME
-    import dis
-
-    return {line for _, line in dis.findlinestarts(code) if line}
