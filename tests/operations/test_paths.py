@@ -34,6 +34,9 @@ FILES = [
         ("nowhere/deep/cart.py", ["cart.py"]),
         ("nowhere/crat.py", []),  # of another folder, and of another name
         ("app.py/x.py", []),
+        ("CART.py", ["cart.py"]),
+        ("App.PY", ["app.py"]),
+        ("src/SHOP/cart.py", ["src/shop/cart.py"]),
     ],
 )
 def test_what_is_proposed_is_near_by_its_folder_and_by_its_name(
