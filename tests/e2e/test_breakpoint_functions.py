@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from relay.session.dap.breakpoint_events import UNSEEN_FUNCTION
+from relay.session.dap.breakpoint_events import RENAMED_FUNCTION, UNSEEN_FUNCTION
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -127,6 +127,59 @@ async def test_functions_that_are_made_at_run_time_stop_or_say_why_they_cannot(
         "elsewhere (no Python function of this name in own code, if there is one, was called)"
         in report
     )
+
+
+OTHER_NAMES = """
+    def plainly(function):
+        def inside(*args):  # @inside
+            return function(*args)
+        return inside
+
+    def real():  # @real
+        return 1
+
+    class Cart:
+        low = lambda self: 5  # @low
+
+    @plainly  # @decorated
+    def decorated(n):
+        return n
+
+    alias = real
+    double = lambda n: n * 2  # @double
+    here = 1  # @here
+    alias()
+    double(1)
+    Cart().low()
+    decorated(1)
+"""
+
+
+async def test_a_name_for_a_function_of_another_name_is_not_verified_and_says_so(
+    api: Api, program: Write
+) -> None:
+    main = program(OTHER_NAMES)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("here"))
+    names = ["alias", "double", "Cart.low", "decorated", "inside", "real"]
+    for name in names:
+        await session.post("/breakpoints", function=name)
+    assert (await session.launch(main.text))["current_location"]["line"] == main.line("here")
+    stopped = []
+    while (at := await session.resume())["status"] == "paused":
+        stopped.append(at["current_location"]["function"])
+    assert stopped == ["real", "inside", "decorated"]
+    [_, alias, double, low, decorated, inside, real] = (await session.get("/breakpoints"))[
+        "breakpoints"
+    ]
+    for one, what in ((alias, "the function real"), (double, "a lambda"), (low, "a lambda")):
+        assert (one["verified"], one["hit_count"]) == (False, 0)
+        assert one["message"] == RENAMED_FUNCTION.format(called=what)
+    for one in (decorated, inside, real):
+        assert (one["verified"], one["hit_count"], one["message"]) == (True, 1, None)
+    lines = [one["line"] for one in (alias, double, low, decorated, inside, real)]
+    marks = ["real", "double", "low", "decorated", "inside", "real"]
+    assert lines == [main.line(mark) for mark in marks]
 
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])

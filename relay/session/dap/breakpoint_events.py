@@ -25,6 +25,10 @@ UNSEEN_FUNCTION = (
     "It is made at run time, without a file, as the __init__ of dataclasses and attrs: the debugger "
     "does not stop there; trace it, or set a breakpoint where it is called"
 )
+RENAMED_FUNCTION = (
+    "The name stands for {called} here, and the debugger goes by a function's own name: "
+    "set a breakpoint on its line"
+)
 
 _UNTRANSLATED = re.compile(r"\w+(\.\w+)+")
 """What js-debug says of a breakpoint that is not bound yet: the name of a sentence, which it has lost."""
@@ -69,13 +73,23 @@ def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> No
     """Note where functions lie: their breakpoints are verified from now on."""
     for name, place in places.items():
         for breakpoint in named(session, [name]):
-            if place.get("deaf") or place.get("unseen"):
+            why = _why_never_hit(place)
+            if why is not None:
                 breakpoint.found(str(place["path"]), int(place["line"]))
                 verified = breakpoint.verified and not breakpoint.is_in_file
-                why = DEAF_FUNCTION if place.get("deaf") else UNSEEN_FUNCTION
                 breakpoint.judged(verified, why)
                 continue
             found_function(session, breakpoint, str(place["path"]), int(place["line"]))
+
+
+def _why_never_hit(place: Mapping[str, Any]) -> str | None:
+    """What is to be said of a function whose calls the debugger does not see; None if it does."""
+    if place.get("called"):
+        called = "a lambda" if place["called"] == "<lambda>" else f"the function {place['called']}"
+        return RENAMED_FUNCTION.format(called=called)
+    if place.get("deaf"):
+        return DEAF_FUNCTION
+    return UNSEEN_FUNCTION if place.get("unseen") else None
 
 
 def found_function(session: Session, breakpoint: Breakpoint, path: str, line: int) -> None:

@@ -132,8 +132,9 @@ def function_stops(frame: Any) -> dict[str, int]:
     for function in list(_functions.get(frame.f_code.co_name, ())):
         if not is_meant(function, frame):
             continue
-        if function.place is None or function.place["unseen"]:
+        if not is_placed(function):
             function.place = attempt(place_of_code, frame.f_code)
+            function.is_reported = False
         number = breakpoint_holds(function, names_in_condition(function.condition), frame)
         if not number:
             continue
@@ -340,18 +341,18 @@ def qualified_name(frame: Any) -> str:
 
 
 def _search_name(code: Any, namespace: Any) -> str:
-    """Where its module defines it, in a class or a function; else where it is bound to another name, as what a
-    decorator gives."""
-    bound = [(".".join(p), f.__code__) for p, f in walk_namespace(namespace, _MOST_DEPTH)]
-    names = [name for name, one in bound if one is code]
-    for name in names:
+    """Where its module defines it, in a class or a function; else its own name, not one that stands for it."""
+    bound = [(".".join(path), one) for path, one in walk_namespace(namespace, _MOST_DEPTH)]
+    named = [(name, one) for name, one in bound if one.__code__ is code]
+    for name, _ in named:
         if name.split(".")[-1] == code.co_name:
             return name
     for outer, whole in bound:
-        for name, one in _named_codes(whole, outer + ".<locals>."):
+        for name, one in _named_codes(whole.__code__, outer + ".<locals>."):
             if one is code:
                 return name
-    return names[0] if names else str(code.co_name)
+    names = [exact(one.__qualname__) for _, one in named]
+    return next((one for one in names if one.split(".")[-1] == code.co_name), str(code.co_name))
 
 
 # Functions that are not called yet
@@ -386,8 +387,32 @@ def _look_into_modules(wanted: list[FunctionTarget]) -> None:
                 by_module = any(one.parts == [*module_name, *path] for module_name in names)
                 if not (by_module or (is_own and ends_with(path, one.parts))):
                     continue
-                if one.place is None or one.place["unseen"]:
-                    one.place = place_of_code(function.__code__)
+                if not is_placed(one):
+                    one.place = _place_in_namespace(path, function.__code__, namespace)
+
+
+def is_placed(function: FunctionTarget) -> bool:
+    """Whether it is known where it lies, and that calls of it are seen."""
+    place = function.place
+    return place is not None and not place["unseen"] and place["called"] is None
+
+
+def _place_in_namespace(path: list[str], code: Any, namespace: Any) -> dict[str, Any]:
+    """Of what a namespace has under a name, which its code may not have: an alias, a lambda, or
+    what a decorator has put in the place of the function that is defined so."""
+    if code.co_name == path[-1]:
+        return place_of_code(code)
+    behind = attempt(_defined_in_file, ".".join(path), namespace.get("__file__"))
+    if behind is not None:
+        return place_of_code(behind)
+    return dict(place_of_code(code), called=code.co_name)
+
+
+def _defined_in_file(qualified: str, file: Any) -> Any:
+    """The code of a function; None if the file defines none by that name."""
+    if type(file) is not str:
+        return None
+    return dict(_codes_of(absolute_path(file))).get(qualified)
 
 
 def is_own_namespace(namespace: Any) -> bool:
@@ -432,11 +457,14 @@ def _unwrapped(value: Any) -> Any:
 
 
 def place_of_code(code: Any) -> dict[str, Any]:
+    """deaf, unseen: the debugger does not learn of its calls. called: the name of a function that goes
+    by another one, under which the debugger would."""
     return {
         "path": str(sys.modules["pydevd_file_utils"].map_file_to_client(_own_path(code))[0]),
         "line": code.co_firstlineno,
         "deaf": _DEAF_TO_GENERATORS and bool(code.co_flags & _GENERATORS),
         "unseen": code.co_filename.startswith(_UNSEEN),
+        "called": None,
     }
 
 
