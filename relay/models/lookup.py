@@ -139,3 +139,4 @@ class SourceText(Resource):
     lines: list[SourceLine]
     current_line: int | None = Field(description="Where the frame stands; null without a frame")
     truncated: bool | None = left_out("Not everything that was asked for is here")
+    warning: str | None = left_out("The file was changed after the program was started")

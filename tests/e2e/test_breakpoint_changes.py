@@ -249,11 +249,17 @@ async def test_breakpoints_stay_and_warn_when_the_source_changes(api: Api, progr
     await session.breakpoint(written.text, lines["return"])
     await session.launch(written.text)
     assert "warning" not in await session.get("/breakpoints")
+    assert "warning" not in await session.get("/frames/0/source")
     written.path.write_text("# shorter\n")
     later = time.time() + 2  # whatever the file system's clock
     os.utime(written.path, (later, later))
     listed = await session.get("/breakpoints")
     assert "main.py was changed after the program was started" in listed["warning"]
+    text = await session.get("/frames/0/source")
+    assert text["warning"] == (
+        f"{written.text} was changed after the program was started: these lines may not be those that it "
+        "runs"
+    )
     assert [b["warning"] for b in listed["breakpoints"]] == [listed["warning"]] * 2
     again = await session.post("/breakpoints", file="main.py", line=lines["return"])
     assert again["breakpoints"][0]["verified"] is True
