@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BEGINNING = 0  # of a call, where the number of a line stands
 NO_LINE = -1  # after which one always runs next
+_CAN_SPARE: bool = sys.version_info >= (3, 12)
 
 
 def following_lines(code: Any) -> dict[int, int]:
@@ -23,7 +24,7 @@ def following_lines(code: Any) -> dict[int, int]:
     Only of lines that are left by no other way than an exception or the end of the call, and lead
     to one that is reached by no other way. Empty for generators and coroutines.
     """
-    if sys.version_info < (3, 12) or code.co_flags & GOES_ON_LATER:
+    if not _CAN_SPARE or code.co_flags & GOES_ON_LATER:
         return {}
     found = {}
     runs = _runs(code)
