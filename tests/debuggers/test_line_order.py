@@ -109,10 +109,6 @@ def test_a_line_follows_another_where_nothing_else_leads_to_it(case: str) -> Non
     assert all(line == then - 1 for line, then in found.items() if line != probe.BEGINNING)
 
 
-class Parser(configparser.ConfigParser):
-    pass
-
-
 def with_library() -> None:
     """Runs code of many kinds that nobody here wrote."""
     text = inspect.getsource(configparser)
@@ -123,7 +119,7 @@ def with_library() -> None:
     encoder = json.encoder.JSONEncoder(indent=1)
     encoder.c_make_encoder = None  # type: ignore[attr-defined]
     encoder.encode([{"a": [1, 2.5, None, "b"], "c": {str(n): n for n in range(20)}}] * 5)
-    parser = Parser(interpolation=configparser.ExtendedInterpolation())
+    parser = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation())
     parser.read_string("[one]\na = ${b}\nb = 2\nc: x\n  y\n[two]\nd = ${one:a}\n")
     for section in parser:
         list(parser[section].items())

@@ -205,6 +205,14 @@ def changed_since_start(session: Session, path: str, appeared_at: float = 0.0) -
     return "was changed after the program was started"
 
 
+def other_text_warning(session: Session, path: str, shown: str) -> str | None:
+    """What to say of lines of a file that was changed while the program runs; shown: as what it is named."""
+    was_changed = changed_since_start(session, path)
+    if was_changed is None:
+        return None
+    return f"{shown} {was_changed}: these lines may not be those that it runs"
+
+
 async def _analyse(session: Session, path: str) -> SourceAnalysis:
     await _require_file(session, path)
     try:

@@ -8,7 +8,7 @@ from relay.errors import InvalidParameter, SourceNotFound
 from relay.models.execution import SourceLine
 from relay.models.lookup import MOST_LINES, FrameSourceQuery, SourceQuery, SourceText
 from relay.operations.allowed_roots import named_path
-from relay.operations.breakpoints.placing import changed_since_start
+from relay.operations.breakpoints.placing import other_text_warning
 from relay.operations.inspect.highlighting import Span, highlighted
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.paths import similar_files
@@ -47,11 +47,8 @@ async def get_frame_source(
     path = frame.path or f"<{frame.name}>"
     lines = await _lines_of(session, frame, path)
     text = _text(path, lines, query, frame.line, await _spans(path, lines, query))
-    was_changed = changed_since_start(session, path)
-    if was_changed is None:
-        return text
-    warning = f"{path} {was_changed}: these lines may not be those that it runs"
-    return text.model_copy(update={"warning": warning})
+    warning = other_text_warning(session, path, path)
+    return text if warning is None else text.model_copy(update={"warning": warning})
 
 
 async def _lines_of(session: Session, frame: Frame, path: str) -> Sequence[str]:

@@ -26,7 +26,7 @@ from relay.models.report import (
     ReportQuery,
     ReportView,
 )
-from relay.operations.breakpoints.placing import changed_since_start
+from relay.operations.breakpoints.placing import other_text_warning
 from relay.operations.report.missed import (
     misspelt_functions,
     misspelt_in_words,
@@ -146,10 +146,9 @@ def _remark(session: Session, frame: Frame | None) -> str | None:
     """What should be known of where it stands; frame: the one whose source is shown."""
     words = [REALLY_HERE] if left_failure(session) else []
     if frame is not None and frame.path is not None:
-        was_changed = changed_since_start(session, frame.path)
-        if was_changed is not None:
-            path = short_path(session, frame.path)
-            words.append(f"{path} {was_changed}: these lines may not be those that it runs")
+        shown = short_path(session, frame.path) or frame.path
+        warning = other_text_warning(session, frame.path, shown)
+        words += [] if warning is None else [warning]
     return "\n".join(words) or None
 
 

@@ -6,6 +6,7 @@ reported by other rules.
 
 from __future__ import annotations
 
+import collections
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,13 @@ def following_lines(code: Any) -> dict[int, int]:
         return {}
     found = {}
     runs = _runs(code)
-    lines = [run.line for run in runs]
+    times = collections.Counter(run.line for run in runs)
     for run, then in zip(runs, runs[1:]):  # noqa: B905, RUF007 for Python 3.8
-        if not run.leads_on or not then.is_led_to or lines.count(then.line) > 1:
+        if not run.leads_on or not then.is_led_to or times[then.line] > 1:
             continue
         if run.is_entry:
             found[BEGINNING] = then.line
-        elif run.line and lines.count(run.line) == 1:
+        elif run.line and times[run.line] == 1:
             found[run.line] = then.line
     return found
 

@@ -129,11 +129,10 @@ class LineFacts:
         self.types_given = _types_of(self.given)
         self.types_taken = {line: _types_of(self.loads.get(line, ())) for line in self.acts}
         self.values_overwritten = {line: _values_of(self.binds[line]) for line in self.rebinds}
-        # Of lines that may only read: with which types of the locals that they take they do.
-        self.reading: dict[int, set[Any]] = {}
+        # Of lines that may only read: whether they do, by the types of the locals that they take.
+        self.reading: dict[int, dict[Any, bool]] = {}
         self.quick = self._quick_ways(self.rebinds - self.acts)
-        # What was found out: the facts by types of what is given; whether a line reads, by its own.
-        self.by_types: dict[Any, Any] = {}
+        self.by_types: dict[Any, LineFacts] = {}  # those of calls that are given such types
         self.is_typed = self.is_given_plain = False  # plain: nothing of what is given can change
         self.follows = following_lines(code)  # by a line, the one that always runs next
         self.spared = self._quiet_followers()  # lines of which there need be no event
@@ -184,13 +183,6 @@ class LineFacts:
             return found[: found.index(present) + 1]
         return found if present is None else []
 
-    def learn(self, types: Any, found: Any) -> Any:
-        """Know what was found out for these types, and give it."""
-        if len(self.by_types) >= _MOST_TYPES:
-            self.by_types.clear()
-        self.by_types[types] = found
-        return found
-
     def typed(
         self, acts: frozenset[int], surely_acts: frozenset[int], is_given_plain: bool
     ) -> LineFacts:
@@ -198,7 +190,7 @@ class LineFacts:
         found = copy.copy(self)
         found.acts, found.surely_acts, found.is_given_plain = acts, surely_acts, is_given_plain
         found.quiet = self.quiet | (self.acts - acts - self.rebinds)
-        found.reading = {line: set() for line in acts - surely_acts}
+        found.reading = {line: {} for line in acts - surely_acts}
         found.quick = found._quick_ways((self.rebinds | acts) - surely_acts)
         found.by_types, found.is_typed = {}, True
         found.binds_onwards = found._lines_that_bind_onwards()
@@ -257,6 +249,14 @@ class _Flow:
         )
 
 
+def learn(known: dict[Any, Any], types: Any, found: Any) -> Any:
+    """Know what was found out for these types, within bounds, and give it."""
+    if len(known) >= _MOST_TYPES:
+        known.clear()
+    known[types] = found
+    return found
+
+
 def _types_of(names: Iterable[str]) -> Callable[[Any], Any]:
     """A function from locals to the types of these; of one without a value, as if it had None.
 
@@ -289,13 +289,13 @@ def _values_of(names: Iterable[str]) -> Callable[[Any], dict[str, Any]]:
 
 
 def _quick_way(
-    line: int, overwritten: Collection[str], taken: Collection[str], reading: set[Any] | None
+    line: int, overwritten: Collection[str], taken: Collection[str], reading: dict[Any, bool] | None
 ) -> Callable[[Any], Any]:
     """A function from locals to what is kept ahead of a line, where that is simple: the line, with None
     and the values of what it overwrites.
 
-    None if one of those may change, or a local that it needs has no value, or its types are
-    not among `reading`, if that is given.
+    None if one of those may change, or a local that it needs has no value, or it is not known of
+    their types, by `reading`, that the line only reads.
     """
     variables = {name: f"_{at}" for at, name in enumerate({*taken, *overwritten})}
     may_be_missing = [name for name in overwritten if name not in taken and len(overwritten) == 1]
@@ -307,7 +307,7 @@ def _quick_way(
     ]
     if reading is not None:
         types = "".join(f"type({variables[name]}), " for name in taken)
-        steps.append(f"if ({types}) not in reading: return None")
+        steps.append(f"if not reading.get(({types})): return None")
     steps += [
         f"if {variables[name]} is missing: return {line}, None, {{}}" for name in may_be_missing
     ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.trace.conditions import Condition
     from relay.debuggers.debugpy.debuggee.probe.trace.line_order import BEGINNING, NO_LINE
-    from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
+    from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, learn
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
         SEAMLESS,
         SILENT,
@@ -230,7 +230,7 @@ class UntilTrace(FrameTrace):
         kept = self.frames.get(frame)
         if type(kept) is list:
             if len(kept) < MOST_EVENTS:
-                kept.append(self.line_kept(kept, frame, line))
+                kept.append(self._line_kept(kept, frame, line))
                 return
             kept = self._on_tape(frame)
         if kept is None or not kept.inner or frame.f_code.co_name in SEAMLESS:
@@ -245,16 +245,19 @@ class UntilTrace(FrameTrace):
         for tape, _ in kept.inner:
             tape.add(TAPE_LINE, frame, line, variables)
 
-    def line_kept(self, kept: list[Any], frame: Any, line: int) -> Any:
+    def _line_kept(self, kept: list[Any], frame: Any, line: int) -> Any:
         """What to keep of a line ahead of it, in the plain list of a call."""
         facts: LineFacts = kept[1]
         if line in facts.quiet:
             return line
-        now = frame.f_locals
         quick = facts.quick.get(line)
-        one = None if quick is None else quick(now)
-        if one is not None:
-            return one
+        one = None if quick is None else quick(frame.f_locals)
+        return self.line_with_look(kept, frame, line) if one is None else one
+
+    def line_with_look(self, kept: list[Any], frame: Any, line: int) -> Any:
+        """The same of a line that is not quiet, and has no quick way now."""
+        facts: LineFacts = kept[1]
+        now = frame.f_locals
         if not facts.is_typed:
             key = facts.types_given(now)
             typed: Any = facts.by_types.get(key)
@@ -296,17 +299,15 @@ class UntilTrace(FrameTrace):
     def _learn_types(self, frame: Any, now: Any, facts: LineFacts, key: Any) -> LineFacts:
         """The facts of calls that are given values of these types."""
         given = {name: now[name] for name in facts.given if name in now}
-        typed: LineFacts = facts.learn(key, facts_of_types(facts, given, frame.f_globals))
+        typed: LineFacts = learn(facts.by_types, key, facts_of_types(facts, given, frame.f_globals))
         return typed
 
     def _only_reads(self, frame: Any, now: Any, facts: LineFacts, line: int) -> bool:
-        key = line, facts.types_taken[line](now)
-        reads: bool | None = facts.by_types.get(key)
+        known, key = facts.reading[line], facts.types_taken[line](now)
+        reads = known.get(key)
         if reads is None:
             found = {name: now[name] for name in facts.loads.get(line, ()) if name in now}
-            reads = facts.learn(key, line_only_reads(facts, line, found, frame.f_globals))
-            if reads and len(found) == len(key[1]):
-                facts.reading[line].add(key[1])
+            reads = learn(known, key, line_only_reads(facts, line, found, frame.f_globals))
         return reads
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:

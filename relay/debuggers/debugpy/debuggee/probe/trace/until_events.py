@@ -91,7 +91,7 @@ class UntilMonitorListener(MonitorListener):
                     return disable if line in facts.spared else None
                 quick = facts.quick.get(line)
                 one = None if quick is None else quick(frame.f_locals)
-                kept.append(trace.line_kept(kept, frame, line) if one is None else one)
+                kept.append(trace.line_with_look(kept, frame, line) if one is None else one)
             except BaseException as error:
                 break_off(trace, error)
             return None
