@@ -863,6 +863,13 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     missing = diff("--rev", "v1", "--", "bin/new.py", cwd=root)
     assert (missing.returncode, missing.stderr) == (2, "")
     assert missing.stdout.startswith("v1 was not run: ")
+    assert "it has no bin/new.py. Commit it, or have it outside of the repository" in missing.stdout
+    text = script.path.read_text().replace("price(2)", "price(1)")
+    for beyond in (Program.write(tmp_path / "beyond.py", text).text, "../beyond.py"):
+        both = diff("--rev", "v1", "--", beyond, cwd=root)
+        assert both.stdout == "no call differs: 1 with equal arguments, of 2 and 1\n", beyond
+    nowhere = diff("--rev", "v1", "--", "bin/none.py", cwd=root)
+    assert nowhere.stdout.startswith("this tree was not run: No such script")
     unknown = diff("--rev", "--force", "--", added.text, cwd=root)
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "git knows no revision --force" in unknown.stderr

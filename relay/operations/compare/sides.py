@@ -58,12 +58,35 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
         raise InvalidRequest(
             f"{revision} has no folder {folder}", suggestion="Run it in a folder that both have"
         )
+    target = _with_script_outside(target, root)
     moved = {name: _moved(value, root, tree) for name, value in target.items()}
     if (script := target.get("script")) is not None and is_installed_command(script):
         moved["script"] = os.path.abspath(script)  # of an environment, which is not of a revision
     return (
         Side("this tree", target, root, here, _environment(_packages(root))),
         Side(revision, moved, tree, there, _environment(_packages(tree))),
+    )
+
+
+def _with_script_outside(target: Target, root: str) -> Target:
+    """The target; a script that is not below the root by its whole path, which is the same for both."""
+    script = target.get("script")
+    if script is None or os.path.abspath(script).startswith(root + os.sep):
+        return target
+    return {**target, "script": os.path.abspath(script)}
+
+
+def missing_in(side: Side, other: Side) -> str | None:
+    """What to do where the script is only at the other side's place of that name; else None."""
+    mine, theirs = side.script, other.script
+    if mine is None or theirs is None or os.path.exists(mine) or not os.path.isfile(theirs):
+        return None
+    place = os.path.relpath(mine, os.path.realpath(side.root))
+    if place != os.path.relpath(theirs, os.path.realpath(other.root)):
+        return None
+    return (
+        f"it has no {place}. Commit it, or have it outside of the repository, where it runs with the "
+        "packages of each tree"
     )
 
 

@@ -34,6 +34,7 @@ from relay.operations.compare.recorded_run import (
     run_recorded,
 )
 from relay.operations.compare.scratch import scratch_directory
+from relay.operations.compare.sides import missing_in
 from relay.operations.compare.stream_reader import RecordedRun
 from relay.redaction.redaction import Redaction
 
@@ -100,7 +101,8 @@ class _Runs:
                 first.append(await self._run(side))
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
-                text = f"{side.in_words} was not run: {error.message}{hint}"
+                why = missing_in(side, self._sides[0]) or f"{error.message}{hint}"
+                text = f"{side.in_words} was not run: {why}"
                 return Answer(clip(text, MOST_BYTES), None)
             if not first[-1].has_called:
                 text = nothing_called(first[-1])
