@@ -10,6 +10,7 @@ import pytest
 
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
+from tests.e2e.data_stops import EVERY_LINE
 from tests.e2e.refusals import refused
 from tests.programs import Program
 
@@ -272,6 +273,58 @@ async def test_what_has_no_weak_references_is_watched_on_as_a_thread_starts(
         assert at["current_location"]["line"] == written.line("over")
         await session.delete(f"/data-breakpoints/{placed['id']}")
         await session.resume()
+
+
+RACING = """
+    import sys
+    import threading
+
+    class Cart:
+        total = 0
+
+    cart, rows, begun, over = Cart(), [0], threading.Event(), threading.Event()
+    cart.total = 0
+
+    def add():
+        for _ in range(30):
+            one = sorted([2, 1])
+            cart.total += 1  # @add
+            one = sorted([2, 1])
+        over.set()
+
+    def note():
+        other = []
+        begun.set()
+        while not over.is_set():
+            other.append(1)
+            len(other)
+            other.pop()
+
+    threading.Thread(target=note).start()
+    begun.wait()
+    sys.setswitchinterval(1e-6)  # @start
+    threading.Thread(target=add).start()
+    over.wait()
+    print("over")
+"""
+
+
+async def test_a_line_claims_no_write_of_another_thread_that_it_cannot_do(
+    api: Api, program: Write, python: str
+) -> None:
+    """Threads may switch between a write and what comes next in the one that wrote: here they do all the time."""
+    racing = program(RACING)
+    session = await api.session(python_path=python)
+    placed = await session.breakpoint(racing.text, racing.line("start"))
+    await session.launch(racing.text, env=EVERY_LINE)
+    await session.delete(f"/breakpoints/{placed['id']}")
+    for expression in ("cart.total", "rows[0]"):
+        await session.post("/data-breakpoints", expression=expression)
+    found = await changes(session)
+    seen = [(c["old"], c["new"], c["function"], c["location"]["line"]) for c in found]
+    line = racing.line("add")
+    assert seen == [(str(n), str(n + 1), "add", line) for n in range(30)]
+    assert not any("inexact" in change for change in found)
 
 
 async def test_every_kind_of_state_stops_at_the_statement_that_wrote(

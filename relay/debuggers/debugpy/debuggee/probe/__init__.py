@@ -142,6 +142,7 @@ PARTS = (
     "writes/write_exits",
     "writes/lines_behind",
     "writes/data_watches",
+    "writes/write_claims",
     "writes/data_changes",
     "writes/quiet_events",
     "writes/hook_loops",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
 
+_WAITS = ("do_wait_suspend", "_do_wait_suspend")  # pydevd's, in which a stopped thread is
 _PROXIES = sys.version_info >= (3, 13)  # f_locals writes through
 
 
@@ -97,6 +98,21 @@ def frames_of_all_threads() -> list[tuple[int, Any]]:
                 found.append((ident, frame))
             frame = frame.f_back
     return found
+
+
+def stands_still(frame: Any) -> bool:
+    """Whether the frame cannot end while this thread reads its memory: it is one of this thread's, or its thread
+    is stopped. So does one that is on no stack: that of a generator, suspended."""
+    tops: Any = sys._current_frames()
+    ours = tops.pop(threading.get_ident(), None)
+    for one in (ours, *tops.values()):
+        is_still = one is ours
+        while one is not None:
+            if one is frame:
+                return is_still
+            code, one = one.f_code, one.f_back
+            is_still = is_still or (code.co_name in _WAITS and is_debugger_file(code.co_filename))
+    return True
 
 
 def _push_locals(frame: Any, clear: bool = False) -> None:

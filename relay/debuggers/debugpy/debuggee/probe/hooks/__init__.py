@@ -6,7 +6,7 @@ patches          functions of pydevd, replaced: once each, however often a clien
 suspensions      what is done where a thread is about to stop, and when it runs on, in one order
 events           events of the relay's own, in order with the stops
 probe_requests   requests that the stopped thread answers itself
-command_thread   pydevd's thread for what is asked of a program that runs: it sleeps through nothing
+command_thread   pydevd's queues and thread for what it is asked: no question waits for nothing, or gets lost
 tracing          no trace function while nothing needs one
 program_tracing  the program's own trace functions beside it: before 3.12
 running_frames   what the program sees of its threads: none of the debugger's

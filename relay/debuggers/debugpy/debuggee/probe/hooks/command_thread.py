@@ -1,11 +1,16 @@
-"""pydevd's thread for what is asked of a program that runs: it misses none of its wake-ups.
+"""What pydevd is asked: no question waits for nothing, or gets lost.
 
-It works, clears the event that wakes it, and waits for that, 0.2 s at most: what is asked between
+Its thread for what is asked of a program that runs works, clears the event that wakes it, and waits for that, 0.2 s at most: what is asked between
 the last look at its work and the clearing waits all that time. Here the waiting clears the event.
+
+A thread that stops for the first time gets a queue for its questions and an event from whoever asks for
+them first: from itself, or from the thread that brings the first question. Where both ask at once each
+would have its own, and the question never be answered. Here the first that is made stays.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,3 +33,20 @@ def _wait_and_clear(wait: Any, *timeout: Any) -> bool:
 
 def _leave_to_wait(clear: Any) -> None:
     pass
+
+
+def make_queues_once() -> None:
+    """From now on each thread has one queue of questions, and one event for them."""
+    py_db = debugger()
+    for name in ("_cmd_queue", "_thread_events"):
+        table = getattr(py_db, name)
+        if type(table) is defaultdict:
+            setattr(py_db, name, _MadeOnce(table.default_factory, table))
+
+
+class _MadeOnce(defaultdict):  # type: ignore[type-arg]
+    """Several threads that ask for what is not there yet get the same."""
+
+    def __missing__(self, key: Any) -> Any:
+        make: Any = self.default_factory
+        return self.setdefault(key, make())

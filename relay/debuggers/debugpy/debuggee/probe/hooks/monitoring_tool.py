@@ -24,6 +24,14 @@ def take_tool(name: str, numbers: tuple[int, ...] = _TOOL_NUMBERS) -> int:
     return tool
 
 
+def have_anew(tool: int, code: Any, events: int) -> None:
+    """These local events and no others, also where they were not wanted any more (DISABLE).
+
+    In one call of C: a thread that runs the code meanwhile would have none between two of them.
+    """
+    tuple(map(MONITORING.set_local_events, (tool, tool), (code, code), (0, events)))
+
+
 def give_back_tool(tool: int, events: Iterable[str], codes: Iterable[Any] = ()) -> None:
     """No more events. `events` names those with a callback; `codes` have local ones."""
     MONITORING.set_events(tool, 0)

@@ -162,6 +162,12 @@ NEEDS = (
         {_PYDB: "_py_db_command_thread_event"},
     ),
     Need(
+        "questions",
+        False,
+        "the first question at a thread's first stop may get lost",
+        {_PYDB: "_cmd_queue _thread_events"},
+    ),
+    Need(
         "own stops",
         False,
         "where threads meet breakpoints together, a stop may be over before anybody has seen it",

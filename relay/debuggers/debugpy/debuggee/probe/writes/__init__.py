@@ -23,6 +23,7 @@ write_places      which states an expression may name, known from source alone
 write_sites       which instructions of a code may write the state
 write_lines       which lines may write to a place, and where the statement is over
 write_exits       where a line that may write is left, and by which instruction
+write_claims      which line or thread has written what is found changed
 lines_behind      which line of a frame has run before an event
 write_effects     what an instruction or a call writes, and what was there before
 write_monitor     those instructions as events of `sys.monitoring`: 3.12 and later

@@ -270,7 +270,7 @@ def _leave_dicts(watches: list[DataWatch]) -> None:
         target = watch.target()
         if target is not None:
             watch.peek = quick_read(watch, target)
-        watch.last = watch.read()
+        watch.keep(watch.read())
         attempt(unwatch_dict, handle)
     if watches and data_state.listener is not None:
         data_state.listener.watch(data_state.lines())
@@ -286,6 +286,7 @@ def _find_owner(watch: DataWatch) -> None:
             watch.owner = Strong(owners[0])
             return
         watch.kind = "item"
+        watch.known_lines.clear()
     watch.owner = Strong(space)
 
 

@@ -43,8 +43,13 @@ if TYPE_CHECKING:
         DictWrite,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_claims import (
+        can_write,
+        is_of_another_thread,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import body_start
 
+_LONGEST_CLAIM = 2.0  # seconds
 _MOST_UNDER_WAY = 1000  # writes of one statement that are told each
 _KINDS_COMPARED_AT_ONCE = frozenset((str, int, bool, float, bytes, type(None)))
 # Debugger's functions that run code of the program: what that writes is the client's doing.
@@ -120,24 +125,33 @@ def begin_found_writes(frame: Any, line: int) -> None:
             old, new, owner = watch.last, watch.read(), watch.owner()
             if old is new or owner is None or (watch.kind == "local" and owner is not frame):
                 continue
+            if not can_write(watch, frame, line):
+                continue  # an event of the thread that has written it tells
             _close_writes(watch, old)
-            watch.last = new
+            watch.keep(new)
             data_state.pending.setdefault(frame, []).append(PendingWrite(watch, old, line))
 
 
 def settle_before(frame: Any) -> None:
     """This frame is about to write: what has changed before, and was not found yet, is reported first."""
-    for watch in data_state.lines():
-        old, new = watch.last, watch.read()
-        if old is new or watch.kind == "local" or watch.owner() is None:
-            continue
-        watch.last = new
-        here = frame_with_source(frame)
-        if here is None or is_asked(frame):
-            continue
-        caller = _caller_that_writes(frame)
-        writer, line = caller or (here, here.f_lineno)
-        changes = _change_if(watch, old, new, writer, line, caller is not None)
+    changes: list[SeenChange] = []
+    with Claiming():
+        for watch in data_state.lines():
+            old, new = watch.last, watch.read()
+            if old is new or watch.kind == "local" or watch.owner() is None:
+                continue
+            here = frame_with_source(frame)
+            if here is None or is_asked(frame):
+                watch.keep(new)
+                continue
+            caller = _caller_that_writes(watch, frame)
+            if caller is None and is_of_another_thread(watch):
+                continue
+            watch.keep(new)
+            writer, line = caller or (here, here.f_lineno)
+            changes += _change(watch, old, new, writer, line, caller is not None)
+    changes = _that_hold(changes)
+    if changes:
         data_state.left.setdefault(threading.get_ident(), []).extend(changes)
 
 
@@ -205,17 +219,32 @@ def data_leave(frame: Any, event: str = "return") -> None:
 def changes_in(frame: Any) -> list[SeenChange]:
     """What the statement that is over in this frame has changed, and was not stopped for yet."""
     ident = threading.get_ident()
-    changes = data_state.left.pop(ident, [])
-    at = data_state.at.pop((ident, id(frame)), None)
+    before = data_state.left.pop(ident, [])
     if not data_state.watches or not is_debugged():
-        return changes
-    for watch in dict.fromkeys(write.watch for write in data_state.pending.get(frame, ())):
-        changes += _closed_before(watch)
-    for write in data_state.pending.pop(frame, ()):
-        changes += _settled(write, frame)
-    for watch in data_state.lines():
-        changes += _compared(watch, frame, at)
-    return changes
+        data_state.at.pop((ident, id(frame)), None)
+        return before
+    changes: list[SeenChange] = []
+    with Claiming():
+        at = data_state.at.pop((ident, id(frame)), None)
+        for watch in dict.fromkeys(write.watch for write in data_state.pending.get(frame, ())):
+            changes += _closed_before(watch)
+        for write in data_state.pending.pop(frame, ()):
+            changes += _settled(write, frame)
+        for watch in data_state.lines():
+            changes += _compared(watch, frame, at)
+    return before + _that_hold(changes)
+
+
+class Claiming:
+    """While it is found out what has changed, no other thread does the same, or takes the change for
+    its own. It waits for another no longer than that may take: a handler of a signal may come in between."""
+
+    def __enter__(self) -> None:
+        self._is_held = data_state.lock.acquire(timeout=_LONGEST_CLAIM)
+
+    def __exit__(self, *_: Any) -> None:
+        if self._is_held:
+            data_state.lock.release()
 
 
 def _closed_before(watch: DataWatch) -> list[SeenChange]:
@@ -240,7 +269,7 @@ def _settled(write: PendingWrite, frame: Any) -> list[SeenChange]:
         return []
     if not write.closed:
         write.new = watch.last if watch.how == "lines" else _value_after(watch)
-    changes = _change_if(watch, write.old, write.new, frame, write.line, True)
+    changes = _change(watch, write.old, write.new, frame, write.line, True)
     return [change._replace(merged=write.merged) for change in changes]
 
 
@@ -261,27 +290,32 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
         return []
     old, new = watch.last, watch.read()
     if old is new or watch.ended:
+        watch.left_since = 0.0
         if watch.kind == "attribute" and watch.peek() is not new:  # the object has another dict
             watch.find_space()
         return []
-    watch.last = new
-    if is_asked(frame):
-        return []
-    here = frame_with_source(frame)
+    here = None if is_asked(frame) else frame_with_source(frame)
     if here is None:
+        watch.keep(new)
         return []
+    if at is not None and not can_write(watch, frame, at):
+        at = None
+    caller = None
+    if at is None and _is_at_first_line(frame):
+        caller = _caller_that_writes(watch, frame)
+    if at is None and caller is None and is_of_another_thread(watch):
+        return []
+    watch.keep(new)
     if here is not frame:  # code without a file: its caller's statement is not over yet
         _begin_write(watch, old, here)
         data_state.listener.arm(here)
         return []
     _close_writes(watch, old)
     changes = _closed_before(watch)
-    if at is None and _is_at_first_line(frame):
-        caller = _caller_that_writes(frame)
-        if caller is not None:
-            return changes + _change_if(watch, old, new, *caller, True)
+    if caller is not None:
+        return changes + _change(watch, old, new, *caller, True)
     line = at if at is not None else frame.f_lineno
-    return changes + _change_if(watch, old, new, frame, line, at is not None)
+    return changes + _change(watch, old, new, frame, line, at is not None)
 
 
 def _is_at_first_line(frame: Any) -> bool:
@@ -290,25 +324,32 @@ def _is_at_first_line(frame: Any) -> bool:
     return bool(frame.f_lasti <= start) and start not in facts_of(frame.f_code)[2]
 
 
-def _caller_that_writes(frame: Any) -> tuple[Any, int] | None:
-    """The nearest frame that stands in a line which may write, and that line."""
+def _caller_that_writes(watch: DataWatch, frame: Any) -> tuple[Any, int] | None:
+    """The nearest frame that stands in a line which may write to what is watched, and that line."""
     ident, frame = threading.get_ident(), frame.f_back
     while frame is not None:
         line = data_state.at.get((ident, id(frame)))
-        if line is not None:
+        if line is not None and can_write(watch, frame, line):
             return frame, line
         frame = frame.f_back
     return None
 
 
-def _change_if(
+def _change(
     watch: DataWatch, old: Any, new: Any, frame: Any, line: int, exact: bool
 ) -> list[SeenChange]:
-    """The change, if it is one and the condition holds."""
-    if are_equal(old, new):
-        return []
-    holds, complaint = _data_condition(watch, old, new, frame)
-    return [SeenChange(watch, old, new, frame, line, exact, False, complaint)] if holds else []
+    """The change, if it is one."""
+    return [] if are_equal(old, new) else [SeenChange(watch, old, new, frame, line, exact)]
+
+
+def _that_hold(changes: list[SeenChange]) -> list[SeenChange]:
+    """Those of them whose conditions hold."""
+    found = []
+    for change in changes:
+        holds, complaint = _data_condition(change.watch, change.old, change.new, change.frame)
+        if holds:
+            found.append(change._replace(complaint=complaint))
+    return found
 
 
 def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[bool, str | None]:

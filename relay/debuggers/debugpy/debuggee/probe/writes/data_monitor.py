@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
+        have_anew,
         take_tool,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         leave_dicts,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
+        Claiming,
         begin_found_writes,
         data_leave,
         data_line,
@@ -105,6 +107,9 @@ class DataMonitor:
         self.exits = CodeTable()  # of these, those that may write, with their WriteExits
         self.skips: Any = None  # the frame that has stopped, and pydevd's callback of lines
         self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
+        self.changes = (
+            0  # of the events of a code, by which another thread may need what this one does not
+        )
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
         self.quiet: QuietEvents | None = None
         self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
@@ -113,13 +118,16 @@ class DataMonitor:
         self.known_exits = CodeTable()  # of those that have had events before
         self.busy: list[DataWatch] = []  # that are to be compared at lines from the next one on
         self.goes_by_name = False  # whether code is looked at for what hands on a namespace
-        self.called: dict[str, Any] = {
+        called = {
             "LINE": self._line,
             "JUMP": self._jump,
             "BRANCH": self._branch,
             "PY_RETURN": self._return,
             "PY_YIELD": self._yield,
             "PY_UNWIND": self._unwind,
+        }
+        self.called: dict[str, Any] = {
+            name: self._if_none_has_changed(call) for name, call in called.items()
         }
         self.thorough = {name: _with_frame(call) for name, call in self.called.items()}
         self._call(self.thorough)
@@ -133,6 +141,16 @@ class DataMonitor:
         for name, callback in callbacks.items():
             for each in _BRANCH_EVENTS if name == "BRANCH" else (name,):
                 MONITORING.register_callback(self.tool, getattr(MONITORING.events, each), callback)
+
+    def _if_none_has_changed(self, call: Any) -> Any:
+        """A callback that takes no event away (DISABLE) which another thread has come to need meanwhile."""
+
+        def checked(frame: Any, code: Any, *arguments: Any) -> Any:
+            changes = self.changes
+            answer = call(frame, code, *arguments)
+            return answer if self.changes == changes else None
+
+        return checked
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
@@ -216,15 +234,14 @@ class DataMonitor:
         if self.exits.get(code, NO_EXITS).branches:
             for name in _BRANCH_EVENTS:
                 wanted |= getattr(events, name)
-        MONITORING.set_local_events(self.tool, code, 0)
-        MONITORING.set_local_events(self.tool, code, wanted)
+        self.changes += 1
+        have_anew(self.tool, code, wanted)
 
     def _leave(self, code: Any) -> None:
         self.exits.pop(code)
         if self.codes.pop(code) is not None:
-            MONITORING.set_local_events(self.tool, code, 0)
-            if self.hooked.lines_of(code).writes:
-                MONITORING.set_local_events(self.tool, code, MONITORING.events.JUMP)
+            has_looks = self.hooked.lines_of(code).writes
+            have_anew(self.tool, code, MONITORING.events.JUMP if has_looks else 0)
 
     def _meet(self, frame: Any) -> None:
         code = frame.f_code
@@ -418,8 +435,10 @@ class DataMonitor:
 
     def _begin_found(self, frame: Any, offset: int) -> None:
         """By the jump that lies there: the frame itself is beyond it."""
-        line = line_of_any(frame.f_code, offset) or line_that_raised(frame)
-        if line in self.codes.get(frame.f_code, NO_LINES).writes and not is_asked(frame):
+        code = frame.f_code
+        line = line_of_any(code, offset) or line_that_raised(frame)
+        lines = self.codes.get(code) or self.hooked.lines_of(code)
+        if line in lines.writes and not is_asked(frame):
             attempt(begin_found_writes, frame, line)
 
     def before_stop(self) -> None:
@@ -430,11 +449,13 @@ class DataMonitor:
     def look_closely(self) -> None:
         """Note the places of lines again, from where all frames stand now on."""
         if self.is_quiet:
-            self.is_quiet, self.calm = False, 0
-            self._call(self.thorough)
-            data_state.at.clear()
-            self._enter_hooked()
-            note_places(self.codes.get)
+            with Claiming():  # another thread may be about to do the same
+                if self.is_quiet:
+                    self._call(self.thorough)
+                    data_state.at.clear()
+                    self._enter_hooked()
+                    note_places(self.codes.get)
+                    self.is_quiet, self.calm = False, 0
 
     def _changed(
         self, name: str, frame: Any, last_code: Any, last_line: int, code: Any, *arguments: Any

@@ -212,9 +212,13 @@ class DataSettrace:
             [frame for frame in _running_frames() if self._is_awaited(frame)],
             [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)],
         )
+        self.relies = True
+        if not self._is_calm():  # another thread has written before, and an event of it tells
+            self.relies = False
+            self.awaited.begin([], [])
+            return
         self._forget_places()
         self.checks.look_anew()
-        self.relies = True
         trace_less()  # whatever is left to trace: what is known of codes holds no more
         self._leave_thread()
 
@@ -283,14 +287,26 @@ class DataSettrace:
 
     def notice(self, frame: Any) -> None:
         """A check in this frame has found a change: trace all, and compare at the next event."""
-        # Where another thread turns tracing on, this one may have no trace function yet.
-        is_traced = not self.relies and real_gettrace() is not None
-        if is_traced or is_at_work():
-            return  # what a check finds there is found again: by an event, or the program's own check
+        if is_at_work():
+            return  # what a check finds there is found again, by the program's own
         with DebuggerAtWork():
+            # Where another thread turns tracing on, this one may have no trace function yet.
+            if not self.relies and real_gettrace() is not None:
+                self._note_write(frame)
+                return
             py_db = debugger()
             if py_db is not None and is_of_program() and not is_in_trace_function():
                 self._notice(py_db, frame)
+
+    def _note_write(self, frame: Any) -> None:
+        """What a check finds where all is traced is told by the frame's next event. Another thread that turns
+        tracing on may not have come to this frame yet, or have forgotten in which line it stands."""
+        line, lines = write_behind(frame.f_code, frame.f_lasti), self.lines_in(frame)
+        if line is None or lines is None:
+            return
+        data_state.at[threading.get_ident(), id(frame)] = line
+        if not self.has_wrapped(frame):
+            self.wrap(frame, lines, begins=True)
 
     def _notice(self, py_db: Any, frame: Any) -> None:
         live = [watch for watch in self.watches if not watch.ended]
@@ -301,7 +317,7 @@ class DataSettrace:
         info = info_of_thread(py_db)
         if is_asked(frame) or (info is not None and info.is_tracing):
             for watch in self.watches:
-                watch.last = watch.read()
+                watch.keep(watch.read())
             return
         self.patience = min(2 * self.patience, MOST_PATIENCE)
         line = write_behind(frame.f_code, frame.f_lasti)
@@ -360,11 +376,12 @@ class DataSettrace:
 
     def _rely_no_more(self) -> None:
         with data_state.lock:
-            self.relies = False
-            self._expect()
-            self._forget_places()
-            self.awaited.begin([], [])
-            attempt(self._trace_all)
+            if self.relies:  # no other thread has come first: places that it knows are kept
+                self._forget_places()
+                self.relies = False
+                self._expect()
+                self.awaited.begin([], [])
+                attempt(self._trace_all)
         if real_gettrace() is None:
             real_settrace()(trace_call)
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
@@ -62,6 +63,8 @@ class DataWatch:
         self.note = ""
         self.note_of_class = ""  # true until the object has an attribute of its own
         self.note_within = ""
+        self.known_lines = CodeTable()  # the lines that may write it, of codes that were asked for
+        self.left_since = 0.0  # of `time.perf_counter`; 0: no change is left to another thread
         self.fills = target.kind == "item" and fills_when_read(target.owner)
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
@@ -92,6 +95,10 @@ class DataWatch:
         if self.aside and target.owner.f_lasti in self.aside:
             return self.last  # its name is that of a comprehension's variable now
         return attempt(read_target, target, default=ABSENT)
+
+    def keep(self, value: Any) -> None:
+        """This is what the next change is from: what led to it is told, or is to be told by nobody."""
+        self.last, self.left_since = value, 0.0
 
     def find_space(self) -> None:
         """Where the value is now."""

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import variables_at_start
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        is_debugger_file,
+        stands_still,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 DESCRIPTOR_WRITERS = frozenset(("__set__", "__delete__"))
@@ -76,11 +79,14 @@ def is_writer_in_c(value: Any, kind: str) -> bool:
 def names_bound_to_writers(frame: Any, kind: str) -> frozenset[str]:
     """The names in the code of a frame that begins which stand for a writer, whatever they are.
 
+    Of a frame that another thread runs only those of its module are known.
+
     So `_set` where the module has `_set = object.__setattr__`, a closure's variable, a default.
     """
     space, code = frame.f_globals, frame.f_code
     values = [(name, dict.get(space, name)) for name in code.co_names]
-    values += variables_at_start(frame).items()
+    if stands_still(frame):
+        values += variables_at_start(frame).items()
     return frozenset(name for name, value in values if is_writer_in_c(value, kind))
 
 
