@@ -31,6 +31,7 @@ from relay.operations.execution.trace import trace
 from relay.session.dap.connection import Link, Sent
 from relay.session.session import Session as OwnSession
 from tests.e2e.api import Api, Refused, Session
+from tests.e2e.rungs import on_every_rung
 from tests.e2e.test_odd_adapters import odd
 from tests.programs import Program
 
@@ -275,3 +276,60 @@ async def test_a_step_that_was_meant_for_an_earlier_stop_is_refused(
             await step_over(inside, body=StepRequest())
         place = (await session.get())["current_location"]
         assert (place and place["line"]) == now
+
+
+ASKED_LATE = """
+    import threading, time
+    from pydevd import STATE_SUSPEND
+
+    def until_let_go():
+        print("asked", flush=True)
+        while threading.current_thread().additional_info.pydev_state == STATE_SUSPEND:
+            time.sleep(0.01)
+
+    def work():
+        value = 1
+        until_let_go  # @stop
+        input()
+        done = 1  # @next
+
+    %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "where"), on_every_rung(["work()", "threading.Thread(target=work).start()"])
+)
+async def test_what_was_asked_as_the_program_was_let_go_is_refused_at_once(
+    opened: tuple[Hub, Api],
+    program: Write,
+    at_sending: AtSending,
+    mode: str,
+    where: str,
+) -> None:
+    _, api = opened
+    source, session = program(ASKED_LATE % where), await api.session()
+    for mark in ("stop", "next"):
+        await session.breakpoint(source.text, source.line(mark))
+    await session.launch(source.text, launch_mode=mode)
+    refusals, sent = [], trio.Event()
+
+    async def asks_late() -> None:
+        with pytest.raises(Refused) as caught:
+            await session.evaluate("value")
+        refusals.append(caught.value)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(session.evaluate, "until_let_go()")
+        await session.until_printed("asked")
+        at_sending(probe_calls.REQUEST if mode == "fast" else "evaluate", sent.set)
+        nursery.start_soon(asks_late)
+        await sent.wait()
+        await session.post("/continue")
+    assert [(one.status, one.code) for one in refusals] == [(409, "INVALID_SESSION_STATE")]
+    assert "went on during evaluate" in refusals[0].message
+    await session.post("/input", input="\n")
+    at = await session.until_paused()
+    assert at["current_location"]["line"] == source.line("next")
+    assert (await session.evaluate("value"))["result"] == "1"
+    assert (await session.resume())["exit_code"] == 0

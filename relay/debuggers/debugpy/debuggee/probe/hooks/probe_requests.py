@@ -2,6 +2,9 @@
 
 Its own way to evaluate is made for expressions: it compiles a text, copies the globals of the frame
 twice and compares them all afterwards, and has a timer watch over it.
+
+A thread that is let go leaves what it was asked, and has not come to, to its next stop, of which
+that question is not. So it is refused as the thread goes.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import object_id
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger, object_id
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import event_kind
     from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.unwarned import Unwarned
@@ -50,6 +53,34 @@ def _answer_question(py_db: Any, number: int, question: str, ask: Callable[[str]
         _respond(py_db, number, message=exception_line(error))
     else:
         _respond(py_db, number, body={"result": answer})
+
+
+def refuse_left_questions(thread: Any, *_: Any) -> None:
+    """The thread runs on: whoever has asked it meanwhile hears so at once. Called in it."""
+    py_db, pydevd = debugger(), sys.modules["pydevd"]
+    queue, _ = py_db.get_internal_queue_and_event(pydevd.get_current_thread_id(thread))
+    with py_db._main_lock:  # a request is put there only while the thread stands
+        left = [queue.get(block=False) for _ in range(queue.qsize())]
+        for one in left:
+            if not _is_question(one):
+                queue.put(one)
+    for one in filter(_is_question, left):
+        _refuse(py_db, one.args[0])
+
+
+def _is_question(command: Any) -> bool:
+    """Whether it is one to the probe, or an expression that pydevd is to evaluate."""
+    comm: Any = sys.modules["_pydevd_bundle.pydevd_comm"]
+    method = getattr(command, "method", None)
+    return method in (_answer_question, comm.internal_evaluate_expression_json)
+
+
+def _refuse(py_db: Any, request: Any) -> None:
+    message = "the thread runs on: its stop is over"
+    if isinstance(request, int):
+        _respond(py_db, request, message=message)
+    else:
+        _respond(py_db, request.seq, command=request.command, message=message)
 
 
 def _respond(py_db: Any, number: int, **more: Any) -> None:

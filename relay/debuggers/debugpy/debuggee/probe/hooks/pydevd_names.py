@@ -109,6 +109,15 @@ NEEDS = (
         },
     ),
     Need(
+        "left questions",
+        False,
+        "what is asked as the program is resumed is answered after its time limit only",
+        {
+            _PYDB: "get_internal_queue_and_event",
+            "_pydevd_bundle.pydevd_comm": "internal_evaluate_expression_json",
+        },
+    ),
+    Need(
         "steps",
         True,
         "steps may end in the wrong place",

@@ -39,6 +39,7 @@ _ORDER = (
     "steps",
     "returns",
     "tracing",
+    "questions",  # that came too late are refused before anything else is done
 )
 _before: dict[str, Callable[..., Any]] = {}
 _after: dict[str, Callable[..., Any]] = {}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import wait_until_answered
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.probe_requests import refuse_left_questions
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less, tracing_state
@@ -57,7 +58,12 @@ def patch_resumes() -> bool:
     if not hasattr(type(behavior), "has_prompt_resumes"):
         behavior.__class__ = _prompt_notification(type(behavior))
     apply_patch("prompt resumes", _make_resumes_prompt)
+    apply_patch("left questions", _refuse_left_questions)
     return True
+
+
+def _refuse_left_questions() -> None:
+    hook_suspensions("questions", after=refuse_left_questions)
 
 
 def _make_resumes_prompt() -> None:
