@@ -195,6 +195,20 @@ async def test_the_end_comes_in_time_whatever_is_under_way(program: Write, tmp_p
             assert await client.process.wait() == 0
 
 
+async def test_the_last_line_needs_no_end(program: Write, tmp_path: Path) -> None:
+    program("x = 1\n", "app.py")
+    for last, more in (
+        ("terminate", []),
+        ("getVariables", [("error", "Cannot get variables: program not started")]),
+    ):
+        async with conversation(tmp_path) as client:
+            await client.send("initialize", file="app.py")
+            await client.send_raw(b'{"type":"command","command":"%s"}' % last.encode())
+            await client.close_input()
+            said = [(name, data.get("message")) for name, data in await client.rest()]
+        assert said == [("initialized", None), *more, ("terminated", None)]
+
+
 async def test_an_editor_finds_the_debugger_that_it_spawns(program: Write, tmp_path: Path) -> None:
     program("x = 1\nprint(x)\n", "app.py")
     async with conversation(tmp_path, ["ez", "debugserver", "app.py"]) as client:

@@ -98,7 +98,8 @@ def test_every_command_is_understood() -> None:
     for name, model in COMMANDS.items():
         found = parse(line_of(name, **SOUND.get(name, {})))
         assert found == Command(name, model.model_validate(SOUND.get(name, {})))
-    assert parse(b'{"type":"command","command":"start"}').name == "start"
+    for params in ("", ',"params":null'):  # null is as good as none
+        assert parse(b'{"type":"command","command":"start"%s}' % params.encode()).name == "start"
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,16 @@ def test_every_command_is_understood() -> None:
         (line_of("setBreakpoint", file="a", line="3"), "setBreakpoint", "whole number"),
         (line_of("getVariables", frameIndex=-1), "getVariables", "at least 0"),
         (line_of("evaluate", expression=""), "evaluate", "must not be empty"),
+        (
+            line_of("setBreakpoint", line=0),
+            "setBreakpoint",
+            "params: file: is required; line: must be at least 1",
+        ),
+        (
+            line_of("start", **{f"x{number}": 1 for number in range(7)}),
+            "start",
+            "x4: is unknown (known: none) (and 2 more)",
+        ),
         (None, None, "longer than"),
     ],
 )

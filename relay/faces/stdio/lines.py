@@ -12,12 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from relay.models.complaints import complaints, summary, unknown
+from relay.models.complaints import Complaint, complaints, summary, unknown
 from relay.models.line_protocol import COMMANDS, LineEvent, Params
 
 LONGEST_IN = 1024 * 1024
 LONGEST_OUT = 32 * 1024 - 1
 """Bytes of a line, its newline among them."""
+
+MOST_COMPLAINTS = 5
 
 CUT_VALUE = 200
 """Characters of a value where the whole ones do not fit a line together."""
@@ -103,7 +105,8 @@ def parse(line: bytes | None) -> Command:
         raise BadLineError(
             f"{extra[0][:100]}: {unknown(extra[0], ['command', 'params', 'type'])}", name
         )
-    return Command(name, _params(name, message.get("params", {})))
+    given = message.get("params")
+    return Command(name, _params(name, {} if given is None else given))
 
 
 def _printable(name: object) -> object:
@@ -132,7 +135,14 @@ def _params(name: str, given: object) -> Params:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise BadLineError(f"params: {summary(complaints(error, model, given))}", name) from None
+        raise BadLineError(f"params: {_all_of(complaints(error, model, given))}", name) from None
+
+
+def _all_of(found: Sequence[Complaint]) -> str:
+    """The complaints, all of them unless they are many: an event is a line of bounded length."""
+    said = "; ".join(summary([one]) for one in found[:MOST_COMPLAINTS])
+    left = len(found) - MOST_COMPLAINTS
+    return said if left <= 0 else f"{said} (and {left} more)"
 
 
 # Out --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from functools import partial
 
 import trio
@@ -96,13 +97,9 @@ class _Conversation:
         lines = LineReader()
         async with commands:
             while data := await _receive(reading):
-                for line in lines.feed(data):
-                    command = _parsed(line)
-                    if isinstance(command, Command) and command.name == "terminate":
-                        return
-                    await commands.send(command)
-            for line in lines.close():
-                await commands.send(_parsed(line))
+                if await _pass_on(lines.feed(data), commands):
+                    return
+            await _pass_on(lines.close(), commands)
 
     async def _work(self, commands: trio.MemoryReceiveChannel[Command | BadLineError]) -> None:
         async for command in commands:
@@ -128,6 +125,18 @@ class _Conversation:
 
 async def _receive(reading: int) -> bytes:
     return await trio.to_thread.run_sync(os.read, reading, READ_BYTES, abandon_on_cancel=True)
+
+
+async def _pass_on(
+    lines: Sequence[bytes | None], commands: trio.MemorySendChannel[Command | BadLineError]
+) -> bool:
+    """Whether one of them ends the conversation, which is a matter of who reads; the others are sent."""
+    for line in lines:
+        command = _parsed(line)
+        if isinstance(command, Command) and command.name == "terminate":
+            return True
+        await commands.send(command)
+    return False
 
 
 def _identity(params: InitializeParams) -> tuple[str, str]:
