@@ -199,6 +199,9 @@ def test_two_shells_start_one_server_and_each_directory_has_its_session(
     unclear = shell.run("where", code=1).stderr
     assert all(one in unclear for one in (*ids, "--session ID"))
     assert shell("eval", "name", RELAY_SESSION=ids[0]) == "'one'\n"
+    # A name that is no session's takes nothing away from what was used last.
+    assert "not found" in shell.run("where", "--session", "sess_00000000", code=1).stderr
+    assert shell("eval", "name") == "'one'\n"
     assert shell("eval", "name") == "'one'\n", "what was named is remembered for this directory"
     assert shell("end", "-s", ids[0]).startswith(ids[0])
     assert shell("eval", "name") == "'two'\n", "the only one is meant"

@@ -92,9 +92,15 @@ class Shell:
         """The session that is meant: --session, else this directory's last, else the only one."""
         client = self.client(start=False)
         if self._asked is not None:
-            self.memory.keep(self._asked)
-            return client.session(self._asked)
+            return self._named(client, self._asked)
         return self._remembered(client) or self._only(client)
+
+    def _named(self, client: Client, session_id: str) -> Session:
+        session = client.session(session_id)
+        if self.memory.recall() != session_id:
+            session.ping()  # one that does not exist is not used
+            self.memory.keep(session_id)
+        return session
 
     def _remembered(self, client: Client) -> Session | None:
         session_id = self.memory.recall()
