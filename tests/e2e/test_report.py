@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import trio
 
 from relay import Settings
 from relay.models.report import REPORT_BYTES
-from tests.e2e.api import Api, Refused
+from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import hub_and_api
 from tests.programs import Program
 from tests.relays import impatient
@@ -173,6 +176,39 @@ async def test_the_end_names_what_a_function_that_no_source_has_may_mean(
         f"never hit: totel ({own}); nothing.near ({any_code})",
         "no source has totel; did you mean total?",
     ]
+
+
+async def test_an_end_that_a_client_asked_for_is_no_crash(api: Api, program: Write) -> None:
+    waits = program("print('there')\nwhile True: pass\n")
+    by_client = "ended: ended by SIGKILL, as a client asked"
+
+    async def under_way() -> Session:
+        session = await api.session()
+        await session.launch(waits.text, wait=0)
+        await session.until_printed("there")
+        return session
+
+    terminated = await under_way()
+    await terminated.post("/terminate")
+    assert (await terminated.get("/report"))["report"].splitlines()[0] == by_client
+
+    # Who waits, while another client deletes the session, is told the same.
+    deleted, answers = await under_way(), []
+    await deleted.post("/pause")
+
+    async def goes_on() -> None:
+        answers.append(await deleted.resume(include=["report"]))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(goes_on)
+        await deleted.get("/events", types="continued", timeout=30)
+        await deleted.delete()
+    assert answers[0]["stop"]["report"].splitlines()[0] == by_client
+
+    killed = await under_way()
+    os.kill((await killed.get())["pid"], signal.SIGKILL)
+    await killed.get("/events", types="terminated", timeout=30)
+    assert (await killed.get("/report"))["report"].splitlines()[0] == "ended: ended by SIGKILL"
 
 
 async def test_frames_that_are_left_out_of_a_deep_stack_are_no_library_frames(

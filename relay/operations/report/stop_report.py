@@ -371,6 +371,13 @@ def _of_session(session: Session, since: int | None) -> Report:
     )
 
 
+def _asked_for(session: Session) -> str:
+    """Who had the signal sent, where that is known: one that nobody explains reads like a crash."""
+    if session.reason == "terminated" or (session.reason is None and session.discarded):
+        return ", as a client asked"
+    return ", as the relay ends" if session.reason is None and session.is_ending else ""
+
+
 def _stop_in_words(session: Session, stop: Stop) -> str:
     reason = ", ".join(stop.hit_breakpoint_ids) or stop.reason
     if stop.top is None:
@@ -413,5 +420,6 @@ def _end(session: Session) -> str:
     how = f"exit code {session.exit_code}"
     if session.exit_code < 0:
         how = describe_exit(session.exit_code, session.launched).removeprefix("Process was ")
+        how += _asked_for(session)
     # How another process ended does not say how the program did.
     return "; ".join([f"ended: {how}", *([run.lost] if run.lost is not None else [])])
