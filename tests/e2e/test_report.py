@@ -179,7 +179,7 @@ async def test_the_end_names_what_a_function_that_no_source_has_may_mean(
 
 
 async def test_an_end_that_a_client_asked_for_is_no_crash(api: Api, program: Write) -> None:
-    waits = program("print('there')\nwhile True: pass\n")
+    waits = program("print('there')\nwhile True:\n    pass\n")
     by_client = "ended: ended by SIGKILL, as a client asked"
 
     async def under_way() -> Session:
