@@ -370,6 +370,7 @@ async def test_what_pytest_reports_in_the_end_has_failed(api: Api, program: Writ
 
 
 RUN_INSIDE = """
+    import threading
     import unittest
     import pytest
 
@@ -399,6 +400,20 @@ RUN_INSIDE = """
     def test_a_conftest(pytester):
         pytester.makeconftest("import nowhere")
         assert pytester.runpytest_inprocess().ret == 4
+
+    def test_in_another_thread(pytester):
+        pytester.makepyfile(SUITE)
+        pytester.makeconftest("")
+        runs = []
+        thread = threading.Thread(target=lambda: runs.append(pytester.runpytest_inprocess()))
+        thread.start()
+        thread.join()
+        runs[0].assert_outcomes(passed=1, failed=1, errors=1)
+        pytester.makeconftest("import nowhere")
+        thread = threading.Thread(target=lambda: runs.append(pytester.runpytest_inprocess()))
+        thread.start()
+        thread.join()
+        assert runs[1].ret == 4
 
     def test_a_runner():
         class Inner(unittest.TestCase):

@@ -63,7 +63,7 @@ def _listen_to_pytest(runner: Any) -> None:
 
 
 def _at_pytest_phase(item: Any, when: Any) -> None:
-    if is_run_by_a_test():
+    if _is_inner_run():
         return
     _running_test.item = None if when is None else item
     _running_test.phase = when
@@ -86,6 +86,10 @@ class _RunningTest:
 
 
 _running_test = _RunningTest()
+
+
+def _is_inner_run() -> bool:
+    return is_run_by_a_test(_running_test.item)
 
 
 def pytest_phase() -> str | None:
@@ -167,7 +171,7 @@ def _directory_of(item: Any) -> str | None:
 
 def _phase_failed(call: Any, report: Any, raised: Any = None) -> None:
     """`raised`: what pytest knew of it, before a plugin put something else in its place."""
-    is_inner = is_run_by_a_test()
+    is_inner = _is_inner_run()
     if _running_test.item is not None and not is_inner:
         lift_time_limit(_running_test.item)
     about = call.excinfo
@@ -217,7 +221,7 @@ def _listen_to_checks(log: Any) -> None:
 
 def _at_state_of_checks() -> None:
     frame = calling_frame()
-    if frame.f_code.co_name == "log_failure" and not is_run_by_a_test():
+    if frame.f_code.co_name == "log_failure" and not _is_inner_run():
         note_check(_error_of_check(**frame.f_locals), _running_test.phase)
 
 
@@ -289,10 +293,10 @@ def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None
         "test",
         "collection",
         test=str(path),
-        expectable=is_run_by_a_test(),
+        expectable=_is_inner_run(),
         home=os.path.dirname(str(path)),
     )
 
 
 def _at_internal_error(config: Any, about: Any, *_: Any, **__: Any) -> None:
-    failed(about.value, "process", "pytest", tb=about.tb, expectable=is_run_by_a_test())
+    failed(about.value, "process", "pytest", tb=about.tb, expectable=_is_inner_run())

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
 
 _RUNNER = os.path.join("_pytest", "runner.py")
+_CONFIG = os.path.join("_pytest", "config", "__init__.py")
 _CASE = os.path.join("unittest", "case.py")
 _TESTTOOLS_CASE = os.path.join("testtools", "testcase.py")
 _TRIAL_CASE = os.path.join("twisted", "trial", "_synctest.py")
@@ -23,7 +24,8 @@ _PHASES: dict[str, str | tuple[str, ...]] = {
 }
 # What stands there as long as pytest runs at all, or one test of it.
 _RUNS: dict[str, str | tuple[str, ...]] = {
-    "main": os.path.join("_pytest", "config", "__init__.py"),
+    "main": _CONFIG,
+    "_main": _CONFIG,
     "wrap_session": os.path.join("_pytest", "main.py"),
     "runtestprotocol": _RUNNER,
 }
@@ -34,14 +36,22 @@ def tests_around() -> int:
     return sum(_is_one_of(_PHASES, frame) for frame in _stack())
 
 
-def is_run_by_a_test() -> bool:
-    """Whether the run of pytest that this thread is in was begun by a test."""
-    is_in_run = False
+def is_run_by_a_test(running: Any) -> bool:
+    """Whether the run of pytest that this thread is in was begun by a test.
+
+    `running` is the item that pytest runs in this process, or None. A test may begin a run in
+    another thread or greenlet: its stack begins there, and the run has another configuration.
+    """
+    is_in_run, outermost = False, None
     for frame in _stack():
         if is_in_run and _is_one_of(_PHASES, frame):
             return True
-        is_in_run = is_in_run or _is_one_of(_RUNS, frame)
-    return False
+        if _is_one_of(_RUNS, frame):
+            is_in_run = True
+            outermost = frame if "config" in frame.f_code.co_varnames else outermost
+    if running is None or outermost is None:
+        return False
+    return outermost.f_locals.get("config") is not running.config  # there once it is read
 
 
 def _stack() -> Any:
