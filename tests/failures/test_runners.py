@@ -219,6 +219,12 @@ async def test_pytest_before_there_is_a_test(api: Api, program: Write) -> None:
         found = await run_tests(api, "--ignore=test_import.py", str(where))
         (stop,) = found.stops
         assert (stop.exception["type"], stop.line) == ("ZeroDivisionError", broken.line("conftest"))
+    plugin = program("1 / 0  # @plugin\n", "broken_plugin.py")
+    found = await run_tests(
+        api, "-p", "broken_plugin", "test_never.py", cwd=str(plugin.path.parent)
+    )
+    (stop,) = found.stops
+    assert stop.what == ("process", "ZeroDivisionError", plugin.line("plugin"))
 
 
 UNFIT = """

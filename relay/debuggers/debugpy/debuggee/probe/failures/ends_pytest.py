@@ -284,6 +284,7 @@ def _listen_to_config(config: Any) -> None:
     """What ends the run before there is a test: a conftest that cannot be imported, say."""
     listen(config.ConftestImportFailure, "__init__", before=_at_conftest)
     listen(config.Config, "notify_exception", before=_at_internal_error)
+    listen(config, "print_plugin_import_error", before=_at_plugin)  # since pytest 9.2
 
 
 def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None) -> None:
@@ -296,6 +297,11 @@ def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None
         expectable=_is_inner_run(),
         home=os.path.dirname(str(path)),
     )
+
+
+def _at_plugin(failure: Any, *_: Any, **__: Any) -> None:
+    """A plugin that raised as it was imported; pytest prints that, and ends."""
+    failed(failure.__cause__, "process", "pytest", expectable=_is_inner_run())
 
 
 def _at_internal_error(config: Any, about: Any, *_: Any, **__: Any) -> None:
