@@ -518,6 +518,15 @@ async def test_a_time_limit_holds_until_somebody_looks(api: Api, program: Write)
     assert (await session.resume())["exit_code"] == 1
 
 
+async def test_a_time_limit_holds_beside_coverage(api: Api, program: Write) -> None:
+    """From Python 3.12 on the plugin asks `sys.monitoring` too, where the debugger is."""
+    tests = program(LIMITS, "test_limits.py")
+    args = ["run", "--data-file=coverage.data", "-m", "pytest", "-q", "test_limits.py"]
+    found = await run(api, module="coverage", args=args, env={"COVERAGE_CORE": "ctrace"})
+    assert [stop.line for stop in found.stops] == [tests.line("hangs"), tests.line("left")]
+    assert found.exit_code == 1
+
+
 async def test_pytest_called_by_a_program_and_behind_coverage(api: Api, program: Write) -> None:
     suite = program(
         """

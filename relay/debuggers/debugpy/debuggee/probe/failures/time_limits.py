@@ -29,10 +29,22 @@ def _limit_where_nothing_stops(plugin: Any) -> None:
     def is_looked_at(trace_func: Any = None) -> Any:
         if attempt(lambda: is_tracing_needed(debugger()), default=False):
             return True
-        is_ours = trace_func is None and sys.gettrace() is None and hasattr(sys, "monitoring")
-        return bool(plugin.SUPPRESS_TIMEOUT) if is_ours else is_debugging(trace_func)
+        if trace_func is not None or not hasattr(sys, "monitoring"):
+            return is_debugging(trace_func)
+        return bool(plugin.SUPPRESS_TIMEOUT) or _is_of_a_debugger(sys.gettrace(), plugin)
 
     plugin.is_debugging = is_looked_at
+
+
+def _is_of_a_debugger(trace_func: Any, plugin: Any) -> bool:
+    """By its module, as the plugin judges; the one of coverage is not."""
+    import inspect
+
+    if trace_func is None:
+        return False
+    module = inspect.getmodule(trace_func) or inspect.getmodule(type(trace_func))
+    parts = () if module is None else module.__name__.split(".")
+    return any(part.startswith(tuple(plugin.KNOWN_DEBUGGING_MODULES)) for part in parts)
 
 
 def lift_time_limit(item: Any) -> None:
