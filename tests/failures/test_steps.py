@@ -37,6 +37,14 @@ FEATURE = """
       @broken
       Scenario: its hook fails
         Given a cart
+
+      Scenario: steps of a step
+        When milk is refused in steps
+        When milk is added in steps
+
+      @fixture.shop
+      Scenario: its fixture is not left well
+        Given a cart
 """
 
 STEPS = """
@@ -66,12 +74,32 @@ STEPS = """
         except KeyError:
             return
         raise AssertionError(item)
+
+    @when("{item} is added in steps")
+    def added_in_steps(context, item):
+        context.execute_steps(f"Given a cart\\nWhen {item} is added")
+
+    @when("{item} is refused in steps")
+    def refused_in_steps(context, item):
+        try:
+            added_in_steps(context, item)
+        except AssertionError:
+            return
 """
 
 ENVIRONMENT = """
+    from behave import fixture, use_fixture
+
+    @fixture
+    def shop(context):
+        yield
+        raise OSError("shop")  # @cleanup
+
     def before_tag(context, tag):
         if tag == "broken":
             raise LookupError(tag)  # @hook
+        if tag == "fixture.shop":
+            use_fixture(shop, context)
 """
 
 
@@ -88,8 +116,11 @@ async def test_steps_and_hooks_of_behave(api: Api, tmp_path: Path) -> None:
         ("test", "AssertionError", steps.line("holds")),
         ("test", "KeyError", steps.line("price")),
         ("test", "LookupError", hooks.line("hook")),
+        ("test", "KeyError", steps.line("price")),
+        ("test", "OSError", hooks.line("cleanup")),
     ]
-    assert done.tests[:2] == ["features/cart.feature:12", "features/cart.feature:17"]
+    lines = [None if test is None else int(test.partition(":")[2]) for test in done.tests]
+    assert lines == [12, 17, 26, 29, 34]
     assert done.stops[0].locals["count"] == "2"
     assert done.stops[1].locals["item"] == "'milk'"
     assert done.exit_code == 1
@@ -118,13 +149,24 @@ SUITE = """
         [Teardown]    Refuse    bread
     No Keyword Of Ours
         Should Be Equal    1    2
+    Tried Twice
+        Wait Until Keyword Succeeds    2x    0s    Add    milk
+    Took Too Long
+        [Timeout]    0.3s
+        Wait
 """
 
 LIBRARY = """
+    import threading
+
     PRICES = {"bread": 3}
 
     def add(item):
         return PRICES[item]  # @add
+
+    def wait():
+        item = "never"
+        threading.Event().wait()  # @wait
 
     def refuse(item):
         raise AssertionError(f"{item} is sold")  # @refuse
@@ -143,6 +185,9 @@ async def test_keywords_of_robot_framework(api: Api, tmp_path: Path) -> None:
         ("Shop.Two Things", "test", "KeyError", library.line("add")),
         ("Shop.Two Things", "test", "AssertionError", library.line("refuse")),
         ("Shop.Its Teardown", "test", "AssertionError", library.line("refuse")),
+        ("Shop.Tried Twice", "test", "KeyError", library.line("add")),
+        ("Shop.Took Too Long", "test", "TimeoutExceeded", library.line("wait")),
     ]
-    assert [stop.locals["item"] for stop in done.stops] == ["'milk'", "'milk'", "'eggs'", "'bread'"]
-    assert done.exit_code == 4
+    items = [stop.locals["item"] for stop in done.stops]
+    assert items == ["'milk'", "'milk'", "'eggs'", "'bread'", "'milk'", "'never'"]
+    assert done.exit_code == 6

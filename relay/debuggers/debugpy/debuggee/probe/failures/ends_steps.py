@@ -17,10 +17,15 @@ if TYPE_CHECKING:
         running_test,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
-    from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame, listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
+        calling_frame,
+        listen,
+        module_of_frame,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, module_of
 
 _FAILED = ("failed", "error")  # of behave's words for how a step has ended
+_TIME_IS_OVER = ("TimeoutExceeded", "TimeoutError")  # Robot Framework's, of 7.3 and before
 
 
 def listen_to_steps() -> None:
@@ -28,6 +33,7 @@ def listen_to_steps() -> None:
     when_imported("behave.model", _listen_to_behave)
     for module in ("behave.exception_util", "behave._types"):  # the one of 1.3, and of 1.2
         when_imported(module, _listen_to_hooks)
+    when_imported("behave.runner", _listen_to_cleanups)
     when_imported("robot.running.status", _listen_to_robot)
     when_imported("robot.running.suiterunner", _listen_to_robot_tests)
 
@@ -45,9 +51,44 @@ def _at_scenario(scenario: Any, *_: Any, **__: Any) -> None:
 
 
 def _after_step(_: Any, step: Any, *__: Any, **___: Any) -> None:
-    error = getattr(step, "exception", None)
-    if error is not None and getattr(step.status, "name", None) in _FAILED:
-        failed(error, "test", None, tb=step.exc_traceback, test=running_test())
+    error, tb = _raised_by(step)
+    if error is not None and getattr(step.status, "name", None) in _FAILED and not _is_sub_step():
+        failed(error, "test", None, tb=tb, test=running_test())
+
+
+def _raised_by(step: Any) -> tuple[Any, Any]:
+    """What ended a step, and its traceback: of what it had behave run as steps below it, the one
+    that failed. behave raises another exception for that, in whose text it is.
+    """
+    error, tb = getattr(step, "exception", None), getattr(step, "exc_traceback", None)
+    last = tb
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is not None and _is_at_sub_steps(last.tb_frame):
+        inner = _raised_by(last.tb_frame.f_locals.get("step"))
+        return (error, tb) if inner[0] is None else inner
+    return error, tb
+
+
+def _is_sub_step() -> bool:
+    """Whether the step that has ended was run by another, which may expect how it ends."""
+    frame = calling_frame()
+    while frame is not None and not _is_at_sub_steps(frame):
+        frame = frame.f_back
+    return frame is not None
+
+
+def _is_at_sub_steps(frame: Any) -> bool:
+    return frame.f_code.co_name == "execute_steps" and module_of_frame(frame) == "behave.runner"
+
+
+def _listen_to_cleanups(runner: Any) -> None:
+    listen(runner.Context, "print_cleanup_error", before=_at_cleanup_error)
+
+
+def _at_cleanup_error(context: Any, _: Any, error: Any) -> None:
+    if getattr(context, "fail_on_cleanup_errors", True):
+        failed(error, "test", "cleanup", test=running_test())
 
 
 def _listen_to_hooks(module: Any) -> None:
@@ -97,7 +138,22 @@ def _robot_failed(status: Any, failure: Any, phase: str | None) -> None:
     test = getattr(status, "test", None)
     name = None if test is None else _name_of_robot_test(test)
     for one in failure.get_errors():
-        error = one.__context__
-        # One of Robot Framework's own says that a keyword is not there, say.
-        if error is not None and module_of(type(error)) != "robot.errors":
+        error = _of_keyword(one)
+        if error is not None:
             failed(error, "test", phase, test=name)
+
+
+def _of_keyword(failure: Any) -> Any:
+    """What a keyword raised, or None. For one that was tried until time was over, Robot Framework
+    raises another while its last failure is handled; its own exceptions have no traceback.
+    """
+    error = failure.__context__
+    while error is not None and error.__traceback__ is None and _is_of_robot(error.__context__):
+        error = error.__context__.__context__
+    if _is_of_robot(error) and type(error).__name__ not in _TIME_IS_OVER:
+        return None  # that a keyword is not there, say
+    return error
+
+
+def _is_of_robot(error: Any) -> bool:
+    return bool(module_of(type(error)) == "robot.errors")
