@@ -780,6 +780,75 @@ async def test_who_may_have_got_no_lock_in_time_does_not_hold_it(
     assert [found[name]["held_by"] for name in "AB"] == [None, None]
 
 
+BETWEEN = """
+    import threading
+
+    lock = threading.Lock()
+
+    def rows():
+        with lock:
+            yield 1  # @held
+
+    def take():
+        with lock:
+            pass
+
+    for row in rows():
+        taker = threading.Thread(target=take, name="taker")
+        taker.start()
+        print("up", flush=True)
+        taker.join()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+async def test_a_generator_may_hold_a_lock_between_two_rounds(
+    api: Api, program: Write, version: str
+) -> None:
+    rows = program(BETWEEN)
+    session = await up(api, rows, python_path=bare(version))
+    found = waits(await hang(session, lambda told: told["blocked"] and len(told["threads"]) == 2))
+    assert found["taker"]["held_by"] is None
+    place = f"{rows.path.name}:{rows.line('held')}"
+    assert found["taker"]["note"] == f"a generator that no thread runs now holds it at {place}"
+
+
+FIXTURE = """
+    import threading
+    import pytest
+
+    lock = threading.Lock()
+
+    @pytest.fixture
+    def held():
+        with lock:
+            yield  # @held
+
+    def take():
+        with lock:
+            pass
+
+    def test_taker(held):
+        taker = threading.Thread(target=take, name="taker")
+        taker.start()
+        taker.join()
+"""
+
+
+async def test_a_fixture_holds_its_lock_for_the_thread_that_runs_the_test(
+    api: Api, program: Write
+) -> None:
+    suite = program(FIXTURE, "test_taker.py")
+    session = await api.session()
+    args = ["-q", "-s", "-p", "no:cacheprovider", suite.text]
+    await session.post("/launch", module="pytest", args=args, wait=0)
+    report = await hang(session, lambda told: told["deadlocks"])
+    found = waits(report)["taker"]
+    assert found["held_by"]["name"] == "MainThread"
+    place = f"test_taker.py:{suite.line('held')}"
+    assert found["known_from"] == f"it runs the test whose fixture holds it at {place}"
+
+
 MOVED_ON = """
     import threading
 

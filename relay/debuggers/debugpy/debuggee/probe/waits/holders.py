@@ -8,6 +8,7 @@ nothing is known nobody is named.
 from __future__ import annotations
 
 import _thread
+import functools
 import gc
 import os
 import re
@@ -154,18 +155,29 @@ class Holders:
             ]
         return self._holds
 
-    def _in_generator(self, lock: Any) -> Holder | None:
-        """A context manager that is a generator: it stands inside the `with`, on no stack."""
+    def where_suspended(self, lock: Any) -> str | None:
+        """Where the generator stands that holds the lock, if one does; no thread may be in it."""
+        is_held = type(lock) is PlainLock and is_locked(lock)
+        generator = self._generator_of(lock) if is_held else None
+        frame = None if generator is None else generator.gi_frame
+        return None if frame is None else place_text(frame, frame.f_lineno)
+
+    def _generator_of(self, lock: Any) -> Any:
+        """The only generator that stands inside a `with` on the lock, or None."""
         if self._generators is None:
             self._generators = _suspended_holds()
         inside = [
             one for one, holds in self._generators if any(_is_it(h.value, lock) for h in holds)
         ]
-        if len(inside) != 1:
-            return None
-        code, frame = inside[0].gi_code, inside[0].gi_frame
+        return inside[0] if len(inside) == 1 else None
+
+    def _in_generator(self, lock: Any) -> Holder | None:
+        """A context manager that is a generator: it stands inside the `with`, on no stack."""
+        generator = self._generator_of(lock)
+        frame = None if generator is None else generator.gi_frame
         if frame is None:
             return None
+        code = generator.gi_code
         users = [
             (ident, f"{known}, whose generator holds it at {place_text(frame, frame.f_lineno)}")
             for ident, who, frames in self._stacks
@@ -173,6 +185,13 @@ class Holders:
             for made_by, given, known in attempt(_generators_entered, user, who, default=())
             if made_by is code and _may_be_given(frame, given)
         ]
+        if not users and _is_fixture(generator):
+            place = place_text(frame, frame.f_lineno)
+            users = [
+                (ident, f"{who} runs the test whose fixture holds it at {place}")
+                for ident, who, frames in self._stacks
+                if any(_runs_a_test(one) for one in frames)
+            ]
         return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
 
 
@@ -190,6 +209,23 @@ def _suspended_holds() -> list[tuple[Any, list[LockHold]]]:
         if one.gi_frame is not None and not one.gi_running
     ]
     return [(one, held) for one, held in holds if held]
+
+
+def _is_fixture(generator: Any) -> bool:
+    """Whether pytest is to end the generator as it tears a fixture down."""
+    end = module_globals("_pytest.fixtures").get("_teardown_yield_fixture")
+    return end is not None and any(
+        type(one) is functools.partial
+        and one.func is end
+        and any(argument is generator for argument in one.args)
+        for one in gc.get_objects()
+    )
+
+
+def _runs_a_test(frame: Any) -> bool:
+    file: str = frame.f_code.co_filename
+    name: str = frame.f_code.co_name
+    return name == "runtestprotocol" and file.endswith(os.path.join("_pytest", "runner.py"))
 
 
 def _is_it(value: Any, lock: Any) -> bool:

@@ -385,6 +385,9 @@ class WaitFinder:
                 "who holds it is not known: a plain lock has no owner, and no thread stands "
             )
             wait.note += "inside a `with` on it"
+            generator = attempt(self._holders.where_suspended, lock)
+            if generator is not None:
+                wait.note = f"a generator that no thread runs now holds it at {generator}"
         return wait
 
     # By the system call --------------------------------------------------------------------
