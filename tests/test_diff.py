@@ -384,6 +384,25 @@ def test_what_is_masked_by_its_name_is_compared_all_the_same(diff: Diff, tmp_pat
     ]
 
 
+def test_a_tuple_of_one_item_is_written_as_python_writes_it(diff: Diff, tmp_path: Path) -> None:
+    program = Program.write(
+        tmp_path / "rows.py",
+        """
+        import sys
+
+        class Row(tuple):
+            pass
+
+        def size(row, *rest):
+            return len(sys.argv)
+
+        size((1,), Row([2]), (3, (4,)))
+    """,
+    )
+    compared = diff(program.path.name, ":::", program.path.name, "more")
+    assert "  with row=(1,), rest=(Row((2,)), (3, (4,)))\n" in compared.stdout
+
+
 def test_two_scripts_are_one_program_whatever_they_are_called(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "main.py", CART)
     cheap = Program.write(tmp_path / "cheap" / "sale.py", CART.replace('"--sale" in sys.argv', "1"))
@@ -1456,7 +1475,7 @@ def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
         "in_one_line": ("path=['b']", "path=['c']"),
         "caused": ("__cause__=KeyError('b')", "__cause__=KeyError('c')"),
         "noted": ("__notes__=['b']", "__notes__=['c']"),
-        "explained": ("args=('required\\nb')", "args=('required\\nc')"),
+        "explained": ("args=('required\\nb',)", "args=('required\\nc',)"),
         "came_of": ("__context__=<KeyError>", "__context__=<IndexError>"),
     }
     done = diff("--", "errors.py", "b", ":::", "errors.py", "c")

@@ -192,6 +192,7 @@ class _Reading:
             if self.looks is not None:
                 self.looks.part(value, kind, look_at_row)
             opening, closing = ROW_MARKS[kind]
+            closing = ",)" if kind is tuple and len(value) == 1 else closing
             return opening + ", ".join(self.some(value, len(value), level)) + closing
         if kind is dict:
             if self.looks is not None:

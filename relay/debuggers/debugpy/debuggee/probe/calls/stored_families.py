@@ -153,6 +153,7 @@ def _write_sequence(reading: Any, value: Any, plan: Any, level: int) -> str:
         contents = _items_of_array(reading, value, base, size)
     else:
         opening, closing = ROW_MARKS[base]
+        closing = ",)" if base is tuple and size == 1 else closing
         contents = opening + ", ".join(reading.some(base.__iter__(value), size, level)) + closing
     return _with_attributes(contents, reading, value, plan, level)
 
