@@ -17,6 +17,7 @@ from relay.models.breakpoints import SetBreakpoints
 from relay.models.data_breakpoints import SetDataBreakpoint
 from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import ContinueRequest, StepRequest
+from relay.models.inspection import EvaluateRequest
 from relay.models.run_to import RunToRequest
 from relay.models.trace import TraceRequest
 from relay.operations.breakpoints.breakpoints import remove_breakpoint, set_breakpoints
@@ -28,6 +29,7 @@ from relay.operations.breakpoints.exception_breakpoints import set_exception_bre
 from relay.operations.execution.run_to import run_to
 from relay.operations.execution.stepping import continue_execution, step_over
 from relay.operations.execution.trace import trace
+from relay.operations.inspect.evaluation import evaluate
 from relay.session.dap.connection import Link, Sent
 from relay.session.session import Session as OwnSession
 from tests.e2e.api import Api, Refused, Session
@@ -130,6 +132,22 @@ async def test_table_and_debugger_agree_after_a_client_has_hung_up(
     assert [one["expression"] for one in listed] == ["last"]
     assert (await session.resume())["stop_reason"] == "data_breakpoint"
     await session.delete("/data-breakpoints/data_2")
+    assert (await session.resume())["status"] == "terminated"
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+async def test_what_a_client_evaluated_ends_with_it(
+    paused: tuple[OwnSession, Session, Program], at_sending: AtSending, clients: int
+) -> None:
+    """Also what has not begun: it waits for the thread that the one before it has."""
+    inside, session, _ = paused
+    endless = "[0 for _ in iter(int, 1)]"
+    for _ in range(clients):
+        with trio.CancelScope() as scope:
+            at_sending(probe_calls.REQUEST, scope.cancel)
+            await evaluate(inside, body=EvaluateRequest(expression=endless))
+        assert scope.cancelled_caught
+    assert (await session.evaluate("1 + 1"))["result"] == "2"
     assert (await session.resume())["status"] == "terminated"
 
 

@@ -25,6 +25,7 @@ from relay.errors import (
     InvalidRequest,
     InvalidSessionState,
     NotSupported,
+    RelayError,
     VariableNotFound,
 )
 from relay.session.state.stop import Frame
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 
 OTHER_DEBUGGER = Action.SEE_LIMITATIONS.of(debugger=f"{DEBUGGER} {SUPPORTED_DEBUGGER}")
+
+
+GIVING_UP = (0.0, 0.05, 0.2, 1.0, 4.0)
+"""Seconds before each attempt to interrupt what nobody waits for: it may have ended, or not begun."""
 
 
 class ProbeLink:
@@ -65,6 +70,10 @@ class ProbeLink:
             return self._checked(do, text, arguments)
         except DebuggerTimeout as error:
             raise await self._interrupt(number, do, error) from None
+        except trio.Cancelled:
+            if at is not None:  # else it ends of itself
+                self._debuggee.session.start_soon(self._give_up, number)
+            raise
         except DebuggerError:
             if at is not None and stop is not None and self._debuggee.session.stop is not stop:
                 raise _moved_on(do, self._debuggee.session.phase) from None
@@ -115,12 +124,7 @@ class ProbeLink:
         return str(body.get("result", ""))
 
     async def _interrupt(self, number: int, do: str, timeout: DebuggerTimeout) -> DebuggerTimeout:
-        expression = probe_calls.expression("interrupt", target=number)
-        try:
-            answer = probe_calls.decode(await self.evaluate(expression, None))
-            done = bool(answer.get("interrupted"))
-        except (DebuggerTimeout, DebuggerError, ValueError):
-            done = False
+        done = await self._cut_short(number)
         hint = (
             "It was interrupted; the session is usable. Ask for something cheaper"
             if done
@@ -134,6 +138,25 @@ class ProbeLink:
             timeout_seconds=limit,
             interrupted=done,
         )
+
+    async def _cut_short(self, number: int) -> bool:
+        """Interrupt a call; whether it was under way."""
+        expression = probe_calls.expression("interrupt", target=number)
+        try:
+            answer = probe_calls.decode(await self.evaluate(expression, None))
+        except (RelayError, ValueError):  # it may have no debugger any more
+            return False
+        return bool(answer.get("interrupted"))
+
+    async def _give_up(self, number: int) -> None:
+        """Nobody waits for a call any more: it must not keep its thread from who asks next.
+
+        It may be waiting for its turn on that thread, and cannot be interrupted before.
+        """
+        for pause in GIVING_UP:
+            await trio.sleep(pause)
+            if await self._cut_short(number):
+                return
 
     def _checked(self, do: str, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
