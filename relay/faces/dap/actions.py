@@ -22,6 +22,10 @@ ARGUMENTS: Mapping[str, str] = {
     "function": "name",
     "hit_condition": "hitCondition",
     "log_message": "logMessage",
+    "pid": "processId",
+    "python_args": "pythonArgs",
+    "debug_subprocesses": "subProcess",
+    "path_mappings": "pathMappings",
 }
 """What fields of the relay's requests are called in DAP, and in a launch configuration."""
 

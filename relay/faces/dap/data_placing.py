@@ -68,6 +68,10 @@ class EditorDataBreakpoints:
         self._own[wish] = view.id
         return {"id": views.number_of_data(view.id), "verified": view.verified}
 
+    def forget(self) -> None:
+        """The run of the program that they were of is over, and they with it."""
+        self._own.clear()
+
     async def remove_all(self) -> None:
         """Take away all that this editor has set: it leaves."""
         own, self._own = self._own, {}

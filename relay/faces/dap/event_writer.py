@@ -17,6 +17,12 @@ from relay.models.output import EventView
 
 Body = Mapping[str, Any]
 
+RESTART_SECONDS = 60.0
+"""How long a program that is launched once more may take until something of it is heard."""
+
+SIGNS_OF_LIFE = frozenset(["thread", "stopped", "continued"])
+"""Events of a program that runs."""
+
 
 class EventWriter:
     """Writes what happens in one session to one editor."""
@@ -27,6 +33,7 @@ class EventWriter:
         editor: Editor,
         placing: EditorBreakpoints,
         moved: Callable[[], None],
+        began_anew: Callable[[], None],
     ) -> None:
         self._session = session
         self._editor = editor
@@ -34,6 +41,11 @@ class EventWriter:
         self._moved = moved
         """Called when frames and references of the last stop are of no use any more."""
 
+        self._began_anew = began_anew
+        """Called when the program has ended and is launched once more."""
+
+        self._threads: set[int] = set()
+        self._restarts = False
         self.is_over = False
 
     async def catch_up(self) -> str:
@@ -71,15 +83,25 @@ class EventWriter:
     async def follow(self, cursor: str | None) -> None:
         """Write everything from `cursor` on, until the program or the session has ended."""
         try:
-            async for sent in self._session.events(cursor=cursor):
-                if isinstance(sent.data, EventView):
-                    await self._write(sent.data)
+            while True:
+                async for sent in self._session.events(cursor=cursor):
+                    cursor = sent.cursor or cursor
+                    if isinstance(sent.data, EventView):
+                        await self._write(sent.data)
+                if not (self._restarts and await self._comes_again(cursor)):
+                    break
         except RelayError as error:
             self._console(f"{error.message}\n")
         self.end(None)
 
+    async def _comes_again(self, cursor: str | None) -> bool:
+        """Whether the program that was ended to be launched once more is launched."""
+        page = await self._session.event_page(cursor=cursor, limit=1, timeout=RESTART_SECONDS)
+        return bool(page.events)
+
     async def _write(self, event: EventView) -> None:
         await self._editor.room()
+        self._restarts = self._restarts and event.type not in SIGNS_OF_LIFE
         write = _WRITERS.get(event.type)
         if write is not None:
             await write(self, event.body)
@@ -115,6 +137,10 @@ class EventWriter:
         self._editor.event("output", {"category": "console", "output": text})
 
     async def _thread(self, body: Body) -> None:
+        if body["reason"] == "started":
+            self._threads.add(body["thread_id"])
+        else:
+            self._threads.discard(body["thread_id"])
         self._editor.event("thread", {"reason": body["reason"], "threadId": body["thread_id"]})
 
     async def _breakpoint(self, body: Body) -> None:
@@ -132,7 +158,15 @@ class EventWriter:
         self._editor.event("breakpoint", {"reason": body["reason"], "breakpoint": shown})
 
     async def _terminated(self, body: Body) -> None:
-        self.end(body.get("exit_code"))
+        self._restarts = bool(body.get("restart"))
+        if not self._restarts:
+            self.end(body.get("exit_code"))
+            return
+        self._moved()
+        self._began_anew()
+        for gone in sorted(self._threads):
+            self._editor.event("thread", {"reason": "exited", "threadId": gone})
+        self._threads.clear()
 
     def end(self, exit_code: int | None) -> None:
         """Write the end, once."""

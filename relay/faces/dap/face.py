@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 import trio
 
 from relay.client import AsyncClient, AsyncSession
+from relay.dap import types as dap
 from relay.dap.conversation import IncomingRequest
 from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
@@ -21,6 +23,11 @@ from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.event_writer import EventWriter
 from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
+from relay.faces.dap.request_queue import RequestQueue
+from relay.faces.dap.sources import EditorSources
+from relay.faces.dap.starting import attach_fields, launch_fields, names_process, session_fields
+from relay.models.inspection import FrameView
+from relay.models.sessions import SessionView
 
 Arguments = Mapping[str, Any]
 Body = Mapping[str, Any] | None
@@ -38,6 +45,8 @@ NEEDS_CONTROL = frozenset(
         "stepBack",
         "reverseContinue",
         "restartFrame",
+        "goto",
+        "restart",
         "pause",
         "evaluate",
         "setVariable",
@@ -49,6 +58,25 @@ NEEDS_CONTROL = frozenset(
     ]
 )
 """Requests that change the program, or run code in it; in read-only, all are refused."""
+
+BREAKS_OFF = frozenset(
+    [
+        "threads",
+        "stackTrace",
+        "scopes",
+        "variables",
+        "evaluate",
+        "completions",
+        "exceptionInfo",
+        "modules",
+        "loadedSources",
+        "source",
+    ]
+)
+"""Requests that can be cancelled in their midst: an expression is then interrupted."""
+
+CANCELLED = "cancelled"
+"""DAP's word for it."""
 
 
 class _Refusal(Exception):
@@ -70,13 +98,17 @@ class Face:
         self._asked = session_id
         self._read_only = read_only
         self._joined: AsyncSession | None = None
-        self._is_own = False  # the editor has launched the program
+        self._is_own = False  # the session was made for the editor
+        self._is_attached = False  # its own, to a process that lives on
         self._launch: IncomingRequest | None = None
         self._configured = False
         self._frames: dict[int, tuple[int, int]] = {}
         self._last_frame = 0
         self._frame_of_reference: dict[int, int] = {}
-        self._is_over = False
+        self._targets: list[tuple[str, int]] = []
+        self._queue = RequestQueue(
+            self._handle, lambda request: request.command in BREAKS_OFF, self._say_cancelled
+        )
 
     async def run(self) -> None:
         """Serve the editor until it leaves."""
@@ -87,14 +119,42 @@ class Face:
                 await self._serve()
             finally:
                 with trio.move_on_after(FAREWELL_SECONDS, shield=True):
-                    await self._leave(ends=self._is_own)
+                    await self._leave(ends=self._is_own and not self._is_attached)
                     await self._editor.room(0)
             nursery.cancel_scope.cancel()
 
     async def _serve(self) -> None:
-        while not self._is_over and (requests := await self._editor.receive()) is not None:
-            for request in requests:
-                await self._handle(request)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._carry_out_all, nursery.cancel_scope)
+            while (requests := await self._editor.receive()) is not None:
+                for request in requests:
+                    self._take(request)
+                await self._queue.room()
+            self._queue.close()
+
+    async def _carry_out_all(self, reading: trio.CancelScope) -> None:
+        await self._queue.run()
+        reading.cancel()
+
+    def _take(self, request: IncomingRequest) -> None:
+        """`cancel` is not for waiting, and who leaves does not wait for what it had asked."""
+        if request.command == "cancel":
+            self._cancel(request)
+            return
+        if request.command == "disconnect":
+            self._queue.cancel_all()
+        self._queue.put(request)
+
+    def _cancel(self, request: IncomingRequest) -> None:
+        number = request.arguments.get("requestId")
+        if type(number) is not int:
+            self._editor.refuse(request, "cancel: give the requestId, a whole number")
+            return
+        self._queue.cancel(number)
+        self._editor.answer(request)
+
+    def _say_cancelled(self, request: IncomingRequest) -> None:
+        self._editor.refuse(request, CANCELLED)
 
     async def _handle(self, request: IncomingRequest) -> None:
         try:
@@ -140,11 +200,43 @@ class Face:
     async def _attach(self, arguments: Arguments) -> Body:
         self._require_alone()
         self._read_only = self._read_only or arguments.get("readOnly", False) is True
+        if names_process(arguments):
+            return await self._attach_to_process(arguments)
         wanted = arguments.get("session") or self._asked
         session = self._client.session(wanted or await self._only())
-        await session.view()  # or it is not there
+        view = await session.view()  # or it is not there
         self._join(session)
+        await self._say_capabilities(view)
         return None
+
+    async def _attach_to_process(self, arguments: Arguments) -> Body:
+        """A session of the editor's own, whose process lives on when it leaves."""
+        if arguments.get("session") or self._asked:
+            raise _Refusal("attach: give either a session or a process")
+        if self._read_only:
+            raise _Refusal("attach: who only looks on joins a session, and attaches to no process")
+        fields = attach_fields(arguments)
+        session = await self._client.create_session(**session_fields(arguments))
+        self._join(session)
+        self._is_own = self._is_attached = True
+        try:
+            await session.attach(**fields)
+            view = await session.view()
+        except RelayError:
+            await self._leave(ends=True)
+            self._is_own = self._is_attached = False
+            raise
+        await self._say_capabilities(view)
+        return None
+
+    async def _say_capabilities(self, view: SessionView) -> None:
+        """How the session's debugger differs from what `initialize` has said."""
+        adapter = (await self._client.info()).adapters.get(view.adapter)
+        differs = {} if adapter is None else views.capabilities_with(adapter.capabilities)
+        if view.program is None and view.status in ("running", "paused"):  # attached to
+            differs["supportsRestartRequest"] = False
+        if differs:
+            self._editor.event("capabilities", {"capabilities": differs})
 
     async def _only(self) -> str:
         items = (await self._client.sessions()).items
@@ -161,10 +253,10 @@ class Face:
         self._require_alone()
         if bool(arguments.get("program")) == bool(arguments.get("module")):
             raise _Refusal('launch: give either "program" or "module"')
-        fields = {"project_root": "cwd", "python_path": "python", "adapter": "adapter"}
-        given = {ours: arguments[name] for ours, name in fields.items() if arguments.get(name)}
-        self._join(await self._client.create_session(**given))
+        session = await self._client.create_session(**session_fields(arguments))
+        self._join(session)
         self._is_own = True
+        await self._say_capabilities(await session.view())
         self._editor.event("initialized")
         raise _Later
 
@@ -176,11 +268,15 @@ class Face:
         self._joined = session
         self._placed = EditorBreakpoints(session)
         self._watched = EditorDataBreakpoints(session)
-        self._events = EventWriter(session, self._editor, self._placed, self._forget_stop)
+        self._sources = EditorSources(session)
+        self._events = EventWriter(
+            session, self._editor, self._placed, self._forget_stop, self._watched.forget
+        )
 
     def _forget_stop(self) -> None:
         self._frames.clear()
         self._frame_of_reference.clear()
+        self._sources.forget_stop()
 
     @property
     def _placing(self) -> EditorBreakpoints:
@@ -204,6 +300,7 @@ class Face:
             self._events.end(None)
             raise
         self._configured = True
+        self._queue.then(self._begin)
         return None
 
     async def _begin(self) -> None:
@@ -219,30 +316,27 @@ class Face:
                 return
             self._nursery.start_soon(self._events.follow, cursor)
             return
-        arguments = self._launch.arguments
-        fields = {
-            "script": arguments.get("program"),
-            "module": arguments.get("module"),
-            "args": arguments.get("args"),
-            "env": arguments.get("env"),
-            "stop_on_entry": arguments.get("stopOnEntry"),
-        }
+        launch, fields = self._launch, launch_fields(self._launch.arguments)
         try:
-            await self._session.launch(
-                **{name: value for name, value in fields.items() if value is not None}, wait=0
-            )
+            await self._session.launch(**fields, wait=0)
         except RelayError as error:
-            self._editor.refuse(self._launch, _words(error))
+            self._launch = None
+            self._editor.refuse(launch, _words(error))
             self._events.end(None)
             return
-        self._editor.answer(self._launch)
+        self._launch = None
+        self._editor.answer(launch)
         with contextlib.suppress(RelayError):  # it has ended by now
             await self._events.say_extras()
         self._nursery.start_soon(self._events.follow, None)
 
     async def _disconnect(self, arguments: Arguments) -> Body:
-        await self._leave(ends=arguments.get("terminateDebuggee", self._is_own) is True)
-        self._is_over = True
+        if self._launch is not None:
+            self._say_cancelled(self._launch)
+            self._launch = None
+        ends = arguments.get("terminateDebuggee", self._is_own and not self._is_attached) is True
+        await self._leave(ends=ends)
+        self._queue.close()
         return None
 
     async def _leave(self, *, ends: bool) -> None:
@@ -253,6 +347,10 @@ class Face:
         try:
             if ends and not self._read_only:
                 await session.delete()
+            elif self._is_attached:
+                with contextlib.suppress(RelayError):  # its program may be over
+                    await session.detach()
+                await session.delete()
             else:
                 await self._placed.remove_all()
                 await self._watched.remove_all()
@@ -261,6 +359,15 @@ class Face:
 
     async def _terminate(self, arguments: Arguments) -> Body:
         await self._session.terminate()
+        return None
+
+    async def _restart(self, arguments: Arguments) -> Body:
+        """The launch once more; of one's own, with what the editor's configuration says now."""
+        session = self._session
+        if not self._configured or self._events.is_over:
+            raise _Refusal("restart: no program runs here. Start debugging again")
+        given = arguments.get("arguments") or {}
+        await session.restart(**launch_fields(given) if self._is_own else {}, wait=0)
         return None
 
     # Breakpoints ------------------------------------------------------------------------------
@@ -336,6 +443,24 @@ class Face:
         await self._session.restart_frame(wait=0, frame_id=index)
         return None
 
+    async def _goto_targets(self, arguments: Arguments) -> Body:
+        """The line itself; whether it can be jumped to is seen when it is tried."""
+        path, line = arguments["source"]["path"], arguments["line"]
+        if not isinstance(path, str) or type(line) is not int:
+            raise TypeError("source.path is a text, line a whole number")
+        self._session  # noqa: B018  raises before there is one
+        self._targets.append((path, line))
+        label = f"{PurePath(path).name}:{line}"
+        return {"targets": [{"id": len(self._targets), "label": label, "line": line}]}
+
+    async def _goto(self, arguments: Arguments) -> Body:
+        number = arguments["targetId"]
+        if not 1 <= number <= len(self._targets):
+            raise _Refusal(f"goto: {number} is no id of gotoTargets")
+        path, line = self._targets[number - 1]
+        await self._session.goto(file=path, line=line, thread_id=arguments["threadId"], wait=0)
+        return None
+
     async def _pause(self, arguments: Arguments) -> Body:
         await self._session.pause(wait=0)
         return None
@@ -351,8 +476,14 @@ class Face:
         stack = await self._session.stack(
             thread_id=thread, start_frame=first, levels=arguments.get("levels") or 0
         )
-        frames = [views.frame(one, self._number(thread, one.id)) for one in stack.frames]
+        stopped = (await self._session.view()).stopped_thread_id
+        frames = [self._shown(one, thread, is_stopped=thread == stopped) for one in stack.frames]
         return {"stackFrames": frames, "totalFrames": stack.total_frames}
+
+    def _shown(self, frame: FrameView, thread: int, *, is_stopped: bool) -> dap.StackFrame:
+        at = frame.id if is_stopped else None
+        source = None if frame.source is None else self._sources.shown(frame.source.path, at)
+        return views.frame(frame, self._number(thread, frame.id), source)
 
     def _number(self, thread: int, index: int) -> int:
         self._last_frame += 1
@@ -428,6 +559,32 @@ class Face:
             raise _Refusal("the stop is about no exception")
         return views.exception_info(found.exception)
 
+    async def _modules(self, arguments: Arguments) -> Body:
+        first, count = _count(arguments, "startModule"), _count(arguments, "moduleCount")
+        self._session  # noqa: B018  raises before there is one
+        found, total = await self._sources.modules(first, count)
+        return {"modules": [views.module(one) for one in found], "totalModules": total}
+
+    async def _loaded_sources(self, arguments: Arguments) -> Body:
+        self._session  # noqa: B018  raises before there is one
+        return {"sources": await self._sources.loaded()}
+
+    async def _source(self, arguments: Arguments) -> Body:
+        self._session  # noqa: B018  raises before there is one
+        source = arguments.get("source") or {}
+        number = source.get("sourceReference") or arguments.get("sourceReference") or 0
+        try:
+            return {"content": await self._sources.text(source.get("path"), number)}
+        except LookupError as error:
+            raise _Refusal(f"source: {error.args[0]}") from None
+
+
+def _count(arguments: Arguments, name: str) -> int:
+    value = arguments.get(name) or 0
+    if type(value) is not int or value < 0:
+        raise _Refusal(f"{name}: must be a whole number, from 0 on")
+    return value
+
 
 def _too_early() -> _Refusal:
     return _Refusal("no session yet. Send attach or launch first")
@@ -446,6 +603,7 @@ _REQUESTS: Mapping[str, _Do] = {
     "configurationDone": Face._configuration_done,
     "disconnect": Face._disconnect,
     "terminate": Face._terminate,
+    "restart": Face._restart,
     "setBreakpoints": Face._set_breakpoints,
     "setFunctionBreakpoints": Face._set_function_breakpoints,
     "dataBreakpointInfo": Face._data_breakpoint_info,
@@ -458,6 +616,8 @@ _REQUESTS: Mapping[str, _Do] = {
     "stepBack": Face._step_back,
     "reverseContinue": Face._reverse_continue,
     "restartFrame": Face._restart_frame,
+    "gotoTargets": Face._goto_targets,
+    "goto": Face._goto,
     "pause": Face._pause,
     "threads": Face._threads,
     "stackTrace": Face._stack,
@@ -468,9 +628,11 @@ _REQUESTS: Mapping[str, _Do] = {
     "setExpression": Face._set_expression,
     "completions": Face._completions,
     "exceptionInfo": Face._exception_info,
+    "modules": Face._modules,
+    "loadedSources": Face._loaded_sources,
+    "source": Face._source,
 }
 
 _AFTER: Mapping[str, Callable[[Face], Awaitable[None]]] = {
     "attach": Face._say_initialized,
-    "configurationDone": Face._begin,
 }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
 from relay.models.inspection import Evaluation, FrameView, ScopeView, VariableView
-from relay.models.lookup import CompletionItem, ExceptionDetails, usual_name
+from relay.models.lookup import CompletionItem, ExceptionDetails, ModuleView, usual_name
 
 FILTERS: list[dap.ExceptionBreakpointsFilter] = [
     {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
@@ -26,12 +26,33 @@ CAPABILITIES: dap.Capabilities = {
     "supportsSetVariable": True,
     "supportsDataBreakpoints": True,
     "supportsCompletionsRequest": True,
+    "supportsRestartRequest": True,
+    "supportsCancelRequest": True,
     "supportsExceptionInfoRequest": True,
     "supportTerminateDebuggee": True,
     "supportsTerminateRequest": True,
     "supportsDelayedStackTraceLoading": True,
     "exceptionBreakpointFilters": FILTERS,
 }
+
+
+ABILITIES: Mapping[str, dap.Capabilities] = {
+    "function_breakpoints": {"supportsFunctionBreakpoints": True},
+    "data_breakpoints": {"supportsDataBreakpoints": True},
+    "modules": {"supportsModulesRequest": True, "supportsLoadedSourcesRequest": True},
+    "set_next_line": {"supportsGotoTargetsRequest": True},
+}
+"""What is known of a debugger by its name: said when an editor has joined."""
+
+
+def capabilities_with(abilities: Collection[str]) -> dap.Capabilities:
+    """How a debugger's capabilities differ from those that every editor was told first."""
+    found: dict[str, Any] = {}
+    for ability, capabilities in ABILITIES.items():
+        for name in capabilities:
+            if (ability in abilities) is not CAPABILITIES.get(name, False):
+                found[name] = ability in abilities
+    return cast("dap.Capabilities", found)
 
 
 EXTRAS: Mapping[str, dap.Capabilities] = {
@@ -101,7 +122,7 @@ def refused_breakpoint(line: int | None, why: str) -> dap.Breakpoint:
     return shown
 
 
-def frame(view: FrameView, number: int) -> dap.StackFrame:
+def frame(view: FrameView, number: int, source: dap.Source | None) -> dap.StackFrame:
     """A frame, by the number that the editor knows it by."""
     shown: dap.StackFrame = {
         "id": number,
@@ -110,8 +131,20 @@ def frame(view: FrameView, number: int) -> dap.StackFrame:
         "column": view.column,
         "presentationHint": view.presentation_hint,
     }
-    if view.source is not None:
-        shown["source"] = source(view.source.path)
+    if source is not None:
+        shown["source"] = source
+    if view.module_name is not None:
+        shown["moduleId"] = view.module_name
+    return shown
+
+
+def module(view: ModuleView) -> dap.Module:
+    """A module of the program; its name is its id."""
+    shown: dap.Module = {"id": view.name, "name": view.name, "isUserCode": view.is_user_code}
+    if view.path is not None:
+        shown["path"] = view.path
+    if view.version is not None:
+        shown["version"] = view.version
     return shown
 
 

@@ -1,0 +1,339 @@
+"""Requests of editors beyond stops and values: sources, modules, jumps, restarts, processes."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.e2e.api import Api
+from tests.editor.joining import editor, join, stack, terms
+from tests.perl.driver import Body, Peer, Refused
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+ENDLESS = "[0 for _ in iter(int, 1)]"
+
+COUNT = """
+    import json
+
+    count = 1  # @first
+    count += 10  # @skipped
+    print(count, flush=True)  # @printed
+
+    def other():
+        return 5  # @other
+"""
+
+
+async def paused(api: Api, source: Program, mark: str, **launch: Any) -> Any:
+    agent = await api.session()
+    await agent.breakpoint(source.text, source.line(mark))
+    await agent.launch(source.text, **launch)
+    return agent
+
+
+async def launched(peer: Peer, source: Program, **more: Any) -> None:
+    """launch and configurationDone, with breakpoints at the marks `first`."""
+    arguments = {"program": source.text, "cwd": str(source.path.parent), **more}
+    launching = await peer.send({"command": "launch", "arguments": arguments})
+    await peer.event("initialized")
+    await peer.places(source, "first")
+    await peer.ask("configurationDone")
+    assert (await peer.response(launching))["success"] is True
+
+
+def told(peer: Peer) -> Body:
+    """The capabilities that events have said."""
+    return {k: v for event in peer.events("capabilities") for k, v in event["capabilities"].items()}
+
+
+async def test_what_the_sessions_debugger_can_is_said_before_breakpoints_are_set(
+    api: Api, program: Write
+) -> None:
+    await paused(api, program(COUNT), "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        order = [message.get("event") for message in peer.messages]
+        assert order.index("capabilities") < order.index("initialized")
+        for name in ("GotoTargets", "Modules", "LoadedSources"):
+            assert told(peer)[f"supports{name}Request"] is True
+        assert "supportsRestartRequest" not in told(peer), "it has been said already"
+
+
+async def test_a_debugger_that_lacks_something_has_it_taken_back(api: Api, program: Write) -> None:
+    await api.session(adapter="perl")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        assert told(peer) == {"supportsDataBreakpoints": False}
+        await peer.send({"command": "modules"})
+        with pytest.raises(Refused):
+            await peer.ask("modules")
+
+
+async def test_modules_and_loaded_sources(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    await paused(api, source, "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        body = await peer.ask("modules")
+        by_name = {one["name"]: one for one in body["modules"]}
+        assert len(body["modules"]) == body["totalModules"] == len(by_name)
+        assert by_name["__main__"] == {
+            "id": "__main__", "name": "__main__", "path": source.text, "isUserCode": True,
+        }  # fmt: skip
+        assert (by_name["json"]["isUserCode"], by_name["json"]["version"]) == (False, "2.0.9")
+        page = await peer.ask("modules", startModule=2, moduleCount=3)
+        assert [one["id"] for one in page["modules"]] == list(by_name)[2:5]
+        assert page["totalModules"] == len(by_name)
+        paths = [one["path"] for one in (await peer.ask("loadedSources"))["sources"]]
+        assert len(paths) == len(set(paths))
+        assert source.text in paths
+        assert all(path.endswith(".py") for path in paths)
+        for name, wrong in (("moduleCount", "x"), ("startModule", [1]), ("startModule", -1)):
+            with pytest.raises(Refused, match=rf"^{name}: must be a whole number, from 0 on$"):
+                await peer.ask("modules", **{name: wrong})
+
+
+async def test_the_text_of_a_source(api: Api, program: Write, tmp_path: Path) -> None:
+    archive = tmp_path / "packed.zip"
+    packed = "def packed(call):\n    here = 1\n    return call()\n"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("packed.py", packed)
+    source = program(f"""
+        import sys
+        sys.path.insert(0, {str(archive)!r})
+        import packed
+        text = "\\n".join(f"x{{i}} = {{i}}" for i in range(11_000))
+
+        def inside():
+            return 1  # @inside
+
+        packed.packed(inside)
+        other = 2  # @other
+    """)
+    agent = await paused(api, source, "inside")
+    await agent.breakpoint(source.text, source.line("other"))
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        frames = await stack(peer, await peer.event("stopped"))
+        assert "sourceReference" not in frames[0]["source"]
+        assert frames[1]["source"]["path"] == str(archive / "packed.py")
+        number = frames[1]["source"]["sourceReference"]
+        asked = {"source": frames[1]["source"], "sourceReference": number}
+        assert (await peer.ask("source", **asked))["content"] == packed
+        own = await peer.ask("source", source={"path": source.text}, sourceReference=0)
+        assert own["content"] == source.path.read_text()
+        long = tmp_path / "long.py"
+        long.write_text("".join(f"x{i} = {i}\n" for i in range(25_000)))
+        assert (await peer.ask("source", source={"path": str(long)}))["content"] == long.read_text()
+        await peer.ask("continue", threadId=1)
+        frames = await stack(peer, await peer.event("stopped"))
+        assert (await peer.ask("source", **asked))["content"] == packed, "it was read before"
+        for wrong, words in (
+            ({}, "give a path or a sourceReference"),
+            ({"sourceReference": 99}, "source 99 is of an earlier stop"),
+            ({"source": {"path": str(tmp_path / "none.py")}}, "none.py"),
+            ({"source": 3}, "an argument is"),
+        ):
+            with pytest.raises(Refused, match=words):
+                await peer.ask("source", **wrong)
+
+
+async def test_the_next_line_is_set(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    await paused(api, source, "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        why = await peer.event("stopped")
+        thread, here = why["threadId"], {"path": source.text}
+
+        async def target(mark: str) -> int:
+            line = source.line(mark)
+            (found,) = (await peer.ask("gotoTargets", source=here, line=line))["targets"]
+            assert (found["line"], found["label"]) == (line, f"{source.path.name}:{line}")
+            return int(found["id"])
+
+        await peer.ask("next", threadId=thread)
+        await peer.event("stopped")
+        printed, other = await target("printed"), await target("other")
+        with pytest.raises(Refused, match="is no line of code of <module>"):
+            await peer.ask("goto", threadId=thread, targetId=other)
+        await peer.ask("goto", threadId=thread, targetId=printed)
+        assert (await peer.event("stopped"))["reason"] == "goto"
+        assert (await stack(peer, why))[0]["line"] == source.line("printed")
+        for wrong in ({}, {"threadId": thread}, {"threadId": thread, "targetId": 99}):
+            with pytest.raises(Refused, match=r"^goto: "):
+                await peer.ask("goto", **wrong)
+        with pytest.raises(Refused, match=r"^gotoTargets: "):
+            await peer.ask("gotoTargets", source=here, line="x")
+        await peer.ask("continue", threadId=thread)
+        await peer.event("terminated")
+        assert peer.printed("stdout") == b"1\n"
+
+
+async def test_what_is_cancelled_ends_and_what_waits_is_not_begun(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    agent = await paused(api, source, "printed")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        frame = (await stack(peer, await peer.event("stopped")))[0]["id"]
+
+        async def evaluate(expression: str) -> int:
+            arguments = {"expression": expression, "frameId": frame}
+            return await peer.send({"command": "evaluate", "arguments": arguments})
+
+        endless, waits, kept = [
+            await evaluate(one) for one in (ENDLESS, "globals().update(count=0)", "count + 1")
+        ]
+        await peer.ask("cancel", requestId=waits)
+        assert (await peer.response(waits))["message"] == "cancelled"
+        assert not [m for m in peer.messages if m.get("request_seq") == endless]
+        await peer.ask("cancel", requestId=endless)
+        refused = await peer.response(endless)
+        assert (refused["success"], refused["message"]) == (False, "cancelled")
+        assert (await peer.response(kept))["body"]["result"] == "12"
+        await peer.ask("cancel", requestId=kept)  # too late, which is no error
+        for wrong in ({}, {"requestId": "x"}, {"progressId": "p"}):
+            with pytest.raises(Refused, match="give the requestId"):
+                await peer.ask("cancel", **wrong)
+        # Who leaves does not wait for what it has asked.
+        endless, waits = await evaluate(ENDLESS), await evaluate("count")
+        await peer.ask("disconnect")
+        for number in (endless, waits):
+            assert (await peer.response(number))["message"] == "cancelled"
+    assert (await agent.evaluate("count"))["result"] == "11"
+
+
+async def test_an_editor_that_leaves_while_its_program_starts(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    async with editor(terms(api)) as peer:
+        arguments = {"program": source.text, "stopOnEntry": True}
+        launching = await peer.send({"command": "launch", "arguments": arguments})
+        await peer.event("initialized")
+        await peer.send({"command": "configurationDone"})
+        leaving = await peer.send({"command": "disconnect"})
+        assert (await peer.response(leaving))["success"] is True
+        answered = await peer.response(launching)
+        assert answered["success"] or answered["message"] == "cancelled"
+    assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_a_program_is_restarted(api: Api, program: Write) -> None:
+    source = program("""
+        import sys
+        print("round", sys.argv[1:], flush=True)  # @first
+        last = 1  # @last
+    """)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source, args=["one"])
+        why = await peer.event("stopped")
+        frames = await stack(peer, why)
+        info = await peer.ask("dataBreakpointInfo", name="last", frameId=frames[0]["id"])
+        wish = [{"dataId": info["dataId"]}]
+        await peer.ask("setDataBreakpoints", breakpoints=wish)
+        for arguments, words in (({"args": ["two"]}, "two"), ({}, "two"), (None, "two")):
+            await peer.ask("restart", **({} if arguments is None else {"arguments": arguments}))
+            assert (await peer.event("thread"))["reason"] == "exited"
+            assert (await peer.event("thread"))["reason"] == "started"
+            why = await peer.event("stopped")
+            assert why["reason"] == "breakpoint"
+            frames = await stack(peer, why)
+            asked = {"frameId": frames[0]["id"]}
+            assert await peer.value("sys.argv[1]", **asked) == f"'{words}'"
+        with pytest.raises(Refused, match=r"^args: must be a list"):
+            await peer.ask("restart", arguments={"args": "x"})
+        # What was watched was of the run before: it is set anew.
+        info = await peer.ask("dataBreakpointInfo", name="last", frameId=frames[0]["id"])
+        assert {"dataId": info["dataId"]} == wish[0]
+        await peer.ask("setDataBreakpoints", breakpoints=wish)
+        await peer.ask("continue", threadId=why["threadId"])
+        assert (await peer.event("stopped"))["reason"] == "data breakpoint"
+        await peer.ask("continue", threadId=why["threadId"])
+        assert (await peer.event("exited"))["exitCode"] == 0
+        await peer.event("terminated")
+        assert len(peer.events("terminated")) == 1
+        with pytest.raises(Refused, match="no program runs here"):
+            await peer.ask("restart")
+    assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_an_editor_stays_when_somebody_else_restarts(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    agent = await paused(api, source, "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        for _ in range(2):
+            await agent.post("/restart")
+            why = await peer.event("stopped")
+            assert (await stack(peer, why))[0]["line"] == source.line("first")
+        await agent.post("/terminate")
+        await peer.event("terminated")
+        assert len(peer.events("terminated")) == 1
+
+
+async def test_an_editor_attaches_to_a_process(api: Api, program: Write) -> None:
+    waiting = program("""
+        import sys
+        print("ready", flush=True)
+        for line in sys.stdin:
+            print("got", line.strip(), flush=True)  # @first
+    """)
+    process = await trio.lowlevel.open_process([sys.executable, waiting.text], stdin=-1, stdout=-1)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with trio.fail_after(30):
+        assert (await process.stdout.receive_some(100)).startswith(b"ready")
+    try:
+        async with editor(terms(api)) as peer:
+            for wrong, words in (
+                ({"processId": "x"}, r"^processId: must be a whole number"),
+                ({"port": 70000}, r"^port: "),
+                ({"processId": process.pid, "session": "sess_1"}, "either a session or a process"),
+                ({"processId": process.pid, "readOnly": True}, "only looks on"),
+                ({"processId": 2**31 - 1}, "no process"),
+            ):
+                with pytest.raises(Refused, match=words):
+                    await peer.ask("attach", **wrong)
+                assert (await api.get("/sessions"))["total"] == 0
+        async with editor(terms(api)) as peer:
+            await peer.ask("attach", processId=str(process.pid))
+            await peer.event("initialized")
+            assert told(peer)["supportsRestartRequest"] is False
+            await peer.places(waiting, "first")
+            await peer.ask("configurationDone")
+            await process.stdin.send_all(b"one\n")
+            why = await peer.event("stopped")
+            assert (await peer.locals((await stack(peer, why))[0]))["line"]["value"] == r"'one\n'"
+            with pytest.raises(Refused, match="attached to"):
+                await peer.ask("restart")
+            await peer.ask("disconnect")
+        assert (await api.get("/sessions"))["total"] == 0
+        with trio.fail_after(30):
+            assert b"got" in await process.stdout.receive_some(100), "it lives on"
+    finally:
+        process.kill()
+        await process.wait()
+        for stream in (process.stdin, process.stdout):
+            await trio.aclose_forcefully(stream)
+
+
+async def test_who_only_looks_on_may_read_and_not_move(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    await paused(api, source, "first")
+    async with editor(terms(api, read_only=True)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        assert (await peer.ask("modules", moduleCount=1))["modules"]
+        for command in ("restart", "goto"):
+            with pytest.raises(Refused, match="looks on"):
+                await peer.ask(command, threadId=1, targetId=1)
