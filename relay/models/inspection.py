@@ -111,6 +111,9 @@ class EvaluateRequest(StrictModel):
     context: Literal["watch", "repl", "hover"] = Field(
         "repl", description="repl may run statements; watch and hover take expressions only"
     )
+    max_value: int = Field(
+        1000, ge=1, le=1_000_000, description="Characters of the result before it is cut"
+    )
     reveal: bool = Field(False, description="Show what is masked, too")
 
 

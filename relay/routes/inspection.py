@@ -67,9 +67,16 @@ def _evaluation(
     *,
     frame_id: int = 0,
     context: Literal["watch", "repl", "hover"] = "repl",
+    max_value: int = 1000,
     reveal: bool = False,
 ) -> EvaluateRequest:
-    return EvaluateRequest(expression=expression, frame_id=frame_id, context=context, reveal=reveal)
+    return EvaluateRequest(
+        expression=expression,
+        frame_id=frame_id,
+        context=context,
+        max_value=max_value,
+        reveal=reveal,
+    )
 
 
 def _history(

@@ -107,6 +107,10 @@ async def test_values_say_what_they_are(api: Api, program: Write) -> None:
     assert (big["value"], big["length"]) == ("[0, 1, 2, ... (1000000 items)]", 1_000_000)
     assert (big["truncated"], big["expandable"]) == (True, True)
     assert (text["length"], text["truncated"]) == (5_000, True)
+    short = await session.evaluate("text", max_value=10)
+    assert (len(short["result"]) < 20, short["length"], short["truncated"]) == (True, 5_000, True)
+    whole = await session.evaluate("text", max_value=10_000)
+    assert (len(whole["result"]), "truncated" in whole) == (5_002, False)
     assert "expandable" not in text
     assert data["length"] == 2_560
     assert isinstance(data["base64"], str)

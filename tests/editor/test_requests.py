@@ -180,6 +180,62 @@ async def test_the_next_line_is_set(api: Api, program: Write) -> None:
         assert peer.printed("stdout") == b"1\n"
 
 
+async def test_an_expression_is_evaluated_for_what_the_editor_wants_it(
+    api: Api, program: Write
+) -> None:
+    source = program("""
+        text = "x" * 5000
+        last = 1  # @first
+    """)
+    await paused(api, source, "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        frame = (await stack(peer, await peer.event("stopped")))[0]["id"]
+
+        async def result(expression: str, context: str | None) -> str:
+            given = {} if context is None else {"context": context}
+            return await peer.value(expression, frameId=frame, **given)
+
+        assert await result("text", "clipboard") == repr("x" * 5000), "whole: it is copied"
+        for context in ("hover", "watch", "variables", "repl", None):
+            assert len(await result("text", context)) < 1100
+        for context in ("hover", "watch", "variables", "clipboard"):
+            with pytest.raises(Refused, match="SyntaxError"):
+                await result("text = 5", context)
+            assert await result("None", context) == "None"
+        for typed in ("other = 5", "None", "print('typed')"):
+            assert await result(typed, "repl") == "", "as Python's own prompt"
+        assert await result("other", "repl") == "5"
+
+
+async def test_the_process_of_the_program_is_told(api: Api, program: Write) -> None:
+    source = program(COUNT)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source)
+        await peer.event("stopped")
+        (process,) = peer.events("process")
+        assert (process["name"], process["startMethod"]) == (source.text, "launch")
+        assert process["systemProcessId"] == int(await peer.value("__import__('os').getpid()"))
+        await peer.ask("restart")
+        await peer.event("stopped")
+        assert len({one["systemProcessId"] for one in peer.events("process")}) == 2
+
+
+async def test_breakpoints_that_the_editor_takes_back_are_no_news_to_it(
+    api: Api, program: Write
+) -> None:
+    source = program(COUNT)
+    agent = await paused(api, source, "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        await peer.places(source, "skipped", "printed")
+        await peer.places(source, "printed")
+        await agent.breakpoint(source.text, source.line("other"))
+        while (news := await peer.event("breakpoint"))["reason"] != "new":
+            assert news["reason"] != "removed"
+
+
 async def test_what_is_cancelled_ends_and_what_waits_is_not_begun(api: Api, program: Write) -> None:
     source = program(COUNT)
     agent = await paused(api, source, "printed")

@@ -6,7 +6,7 @@ Source: contract, section 6; DAP events.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from relay.client import AsyncSession
 from relay.errors import RelayError
@@ -44,6 +44,9 @@ class EventWriter:
         self._began_anew = began_anew
         """Called when the program has ended and is launched once more."""
 
+        self.stopped_thread: int | None = None
+        """The thread that has stopped last, as far as the editor was told."""
+
         self._threads: set[int] = set()
         self._restarts = False
         self.is_over = False
@@ -60,10 +63,13 @@ class EventWriter:
             if not page.has_more:
                 return cursor
 
-    async def say_extras(self) -> None:
-        """Tell what the session's debugger can beyond what the relay has said of itself."""
-        if can := views.capabilities_of((await self._session.view()).extras or ()):
+    async def introduce(self, how: Literal["launch", "attach"]) -> None:
+        """Tell which process the program is, and what its debugger has said that it can."""
+        view = await self._session.view()
+        if can := views.capabilities_of(view.extras or ()):
             self._editor.event("capabilities", {"capabilities": can})
+        if view.pid is not None and not self.is_over:
+            self._editor.event("process", views.process(view, view.pid, how))
 
     async def where(self) -> None:
         """Show an editor that has just joined where the program stands."""
@@ -72,6 +78,7 @@ class EventWriter:
                 shown = views.breakpoint(view)
                 self._editor.event("breakpoint", {"reason": "new", "breakpoint": shown})
         now = await self._session.view()
+        self.stopped_thread = now.stopped_thread_id
         if now.status == "paused":
             body: dict[str, Any] = {
                 "reason": views.reason_of(now.stop_reason),
@@ -97,6 +104,8 @@ class EventWriter:
     async def _comes_again(self, cursor: str | None) -> bool:
         """Whether the program that was ended to be launched once more is launched."""
         page = await self._session.event_page(cursor=cursor, limit=1, timeout=RESTART_SECONDS)
+        if page.events:
+            await self.introduce("launch")
         return bool(page.events)
 
     async def _write(self, event: EventView) -> None:
@@ -108,6 +117,7 @@ class EventWriter:
 
     async def _stopped(self, body: Body) -> None:
         self._moved()
+        self.stopped_thread = body["thread_id"]
         change = body.get("change")
         hit = [views.number_of(one) for one in body["hit_breakpoint_ids"]]
         hit += [] if change is None else [views.number_of_data(change["id"])]
@@ -148,6 +158,8 @@ class EventWriter:
         async with self._placing.lock:
             if body["reason"] == "new" and self._placing.is_own(sent["id"]):
                 return  # the answer to the request has said it
+        if body["reason"] == "removed" and self._placing.has_removed(sent["id"]):
+            return
         if body["reason"] == "removed":
             shown: Any = {"id": views.number_of(sent["id"]), "verified": False}
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
 import trio
 
@@ -74,6 +74,18 @@ BREAKS_OFF = frozenset(
     ]
 )
 """Requests that can be cancelled in their midst: an expression is then interrupted."""
+
+CONTEXTS: Mapping[object, Literal["hover", "watch", "repl"]] = {
+    "hover": "hover",
+    "watch": "watch",
+    "variables": "watch",
+    "clipboard": "watch",
+}
+"""What an expression is evaluated for, as the relay has it; in every other one, `repl`."""
+
+SHOWN_CHARACTERS = 1000
+COPIED_CHARACTERS = 1_000_000
+"""Of a value, before it is cut; the second is for the context `clipboard`."""
 
 CANCELLED = "cancelled"
 """DAP's word for it."""
@@ -308,7 +320,7 @@ class Face:
         if self._launch is None:
             try:
                 cursor = await self._events.catch_up()
-                await self._events.say_extras()
+                await self._events.introduce("attach")
                 await self._events.where()
             except RelayError as error:
                 self._editor.event("output", {"category": "console", "output": _words(error)})
@@ -327,7 +339,7 @@ class Face:
         self._launch = None
         self._editor.answer(launch)
         with contextlib.suppress(RelayError):  # it has ended by now
-            await self._events.say_extras()
+            await self._events.introduce("launch")
         self._nursery.start_soon(self._events.follow, None)
 
     async def _disconnect(self, arguments: Arguments) -> Body:
@@ -476,12 +488,11 @@ class Face:
         stack = await self._session.stack(
             thread_id=thread, start_frame=first, levels=arguments.get("levels") or 0
         )
-        stopped = (await self._session.view()).stopped_thread_id
-        frames = [self._shown(one, thread, is_stopped=thread == stopped) for one in stack.frames]
+        frames = [self._shown(one, thread) for one in stack.frames]
         return {"stackFrames": frames, "totalFrames": stack.total_frames}
 
-    def _shown(self, frame: FrameView, thread: int, *, is_stopped: bool) -> dap.StackFrame:
-        at = frame.id if is_stopped else None
+    def _shown(self, frame: FrameView, thread: int) -> dap.StackFrame:
+        at = frame.id if thread == self._events.stopped_thread else None
         source = None if frame.source is None else self._sources.shown(frame.source.path, at)
         return views.frame(frame, self._number(thread, frame.id), source)
 
@@ -522,15 +533,17 @@ class Face:
         return {"variables": [views.variable(one) for one in found.variables]}
 
     async def _evaluate(self, arguments: Arguments) -> Body:
-        context = {"hover": "hover", "watch": "watch", "variables": "watch"}
+        given = arguments.get("context")
+        context = CONTEXTS.get(given, "repl")
         found = await self._session.evaluate(
             arguments["expression"],
             frame_id=await self._index_of(arguments.get("frameId")),
-            context=context.get(arguments.get("context") or "", "repl"),  # type: ignore[arg-type]
+            context=context,
+            max_value=COPIED_CHARACTERS if given == "clipboard" else SHOWN_CHARACTERS,
         )
         if found.error is not None:
             raise _Refusal(found.error)
-        return views.evaluation(found)
+        return views.evaluation(found, is_echo=given == "repl")
 
     async def _set_variable(self, arguments: Arguments) -> Body:
         reference, name = arguments["variablesReference"], arguments["name"]

@@ -6,7 +6,6 @@ it asks for is added, what it takes back is removed, and what others set stays a
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -33,12 +32,19 @@ class EditorBreakpoints:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
         self._own: dict[str, set[str]] = {}
+        self._removed: set[str] = set()
         self.lock = trio.Lock()
         """Held while breakpoints are on their way: news of them must come after the answer."""
 
     def is_own(self, breakpoint_id: str) -> bool:
         """Whether the editor has set it."""
         return any(breakpoint_id in ids for ids in self._own.values())
+
+    def has_removed(self, breakpoint_id: str) -> bool:
+        """Whether the editor has taken it away itself. Asked once for each."""
+        is_own = breakpoint_id in self._removed
+        self._removed.discard(breakpoint_id)
+        return is_own
 
     async def replace(self, path: str, wanted: Iterable[Mapping[str, Any]]) -> list[dap.Breakpoint]:
         """Set what the editor wants in this file, and remove what it no longer does."""
@@ -78,8 +84,11 @@ class EditorBreakpoints:
 
     async def _remove(self, breakpoint_id: str) -> None:
         # Somebody else may have removed it, and the session may be gone.
-        with contextlib.suppress(RelayError):
+        self._removed.add(breakpoint_id)
+        try:
             await self._session.delete_breakpoint(breakpoint_id)
+        except RelayError:
+            self._removed.discard(breakpoint_id)
 
     async def remove_all(self) -> None:
         """The editor leaves: its breakpoints go with it."""

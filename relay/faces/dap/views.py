@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
 from relay.models.inspection import Evaluation, FrameView, ScopeView, VariableView
 from relay.models.lookup import CompletionItem, ExceptionDetails, ModuleView, usual_name
+from relay.models.sessions import SessionView
 
 FILTERS: list[dap.ExceptionBreakpointsFilter] = [
     {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
@@ -28,6 +29,7 @@ CAPABILITIES: dap.Capabilities = {
     "supportsCompletionsRequest": True,
     "supportsRestartRequest": True,
     "supportsCancelRequest": True,
+    "supportsClipboardContext": True,
     "supportsExceptionInfoRequest": True,
     "supportTerminateDebuggee": True,
     "supportsTerminateRequest": True,
@@ -69,6 +71,13 @@ def capabilities_of(extras: Sequence[str]) -> dap.Capabilities:
     for extra in extras:
         found |= EXTRAS.get(extra, {})
     return found
+
+
+def process(view: SessionView, pid: int, how: Literal["launch", "attach"]) -> dict[str, Any]:
+    """The process of the session's program."""
+    program = view.program
+    name = None if program is None else program.script or program.module
+    return {"name": name or f"process {pid}", "systemProcessId": pid, "startMethod": how}
 
 
 def source(path: str) -> dap.Source:
@@ -173,8 +182,10 @@ def variable(view: VariableView) -> dap.Variable:
     return shown
 
 
-def evaluation(view: Evaluation) -> dict[str, Any]:
-    """The body of `evaluate`."""
+def evaluation(view: Evaluation, *, is_echo: bool) -> dict[str, Any]:
+    """The body of `evaluate`; a console that echoes what was typed shows no None, as Python's."""
+    if is_echo and (view.type, view.result) == ("NoneType", "None"):
+        return {"result": "", "variablesReference": 0}
     return {"result": view.result or "", **_value(view)}
 
 

@@ -24,7 +24,9 @@ async def evaluate(session: Session, *, body: EvaluateRequest) -> Evaluation:
     debuggee = session.require_debuggee("evaluate")
     frame = await frame_at(debuggee, stop, body.frame_id)
     before = session.output.last_seq
-    found = await inspector.evaluate(frame, body.expression, body.context, reveal=body.reveal)
+    found = await inspector.evaluate(
+        frame, body.expression, body.context, reveal=body.reveal, max_value=body.max_value
+    )
     debuggee.drain_output()
     printed = session.output.read(before, MOST_PRINTED).entries
     output = "".join(entry.output for entry in printed if entry.category != "console")
