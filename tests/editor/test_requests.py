@@ -295,7 +295,7 @@ async def test_a_program_is_restarted(api: Api, program: Write) -> None:
         frames = await stack(peer, why)
         info = await peer.ask("dataBreakpointInfo", name="last", frameId=frames[0]["id"])
         wish = [{"dataId": info["dataId"]}]
-        await peer.ask("setDataBreakpoints", breakpoints=wish)
+        (watch,) = (await peer.ask("setDataBreakpoints", breakpoints=wish))["breakpoints"]
         for arguments, words in (({"args": ["two"]}, "two"), ({}, "two"), (None, "two")):
             await peer.ask("restart", **({} if arguments is None else {"arguments": arguments}))
             assert (await peer.event("thread"))["reason"] == "exited"
@@ -308,6 +308,8 @@ async def test_a_program_is_restarted(api: Api, program: Write) -> None:
         with pytest.raises(Refused, match=r"^args: must be a list"):
             await peer.ask("restart", arguments={"args": "x"})
         # What was watched was of the run before: it is set anew.
+        (gone,) = [one["breakpoint"] for one in peer.events("breakpoint")]
+        assert (gone["id"], gone["verified"]) == (watch["id"], False)
         info = await peer.ask("dataBreakpointInfo", name="last", frameId=frames[0]["id"])
         assert {"dataId": info["dataId"]} == wish[0]
         await peer.ask("setDataBreakpoints", breakpoints=wish)
@@ -337,7 +339,8 @@ async def test_an_editor_stays_when_somebody_else_restarts(api: Api, program: Wr
         assert len(peer.events("terminated")) == 1
 
 
-async def test_an_editor_attaches_to_a_process(api: Api, program: Write) -> None:
+@pytest.mark.parametrize("ends", [False, True])
+async def test_an_editor_attaches_to_a_process(api: Api, program: Write, ends: bool) -> None:
     waiting = program("""
         import sys
         print("ready", flush=True)
@@ -372,10 +375,13 @@ async def test_an_editor_attaches_to_a_process(api: Api, program: Write) -> None
             assert (await peer.locals((await stack(peer, why))[0]))["line"]["value"] == r"'one\n'"
             with pytest.raises(Refused, match="attached to"):
                 await peer.ask("restart")
-            await peer.ask("disconnect")
+            await peer.ask("disconnect", **({"terminateDebuggee": True} if ends else {}))
         assert (await api.get("/sessions"))["total"] == 0
         with trio.fail_after(30):
-            assert b"got" in await process.stdout.receive_some(100), "it lives on"
+            if ends:
+                await process.wait()
+            else:
+                assert b"got" in await process.stdout.receive_some(100), "it lives on"
     finally:
         process.kill()
         await process.wait()

@@ -68,9 +68,14 @@ class EditorDataBreakpoints:
         self._own[wish] = view.id
         return {"id": views.number_of_data(view.id), "verified": view.verified}
 
-    def forget(self) -> None:
-        """The run of the program that they were of is over, and they with it."""
-        self._own.clear()
+    def forget(self) -> list[dap.Breakpoint]:
+        """The run of the program that they were of is over: what has become of each."""
+        own, self._own = self._own, {}
+        why = "It was of the run before the restart: set it again"
+        return [
+            {"id": views.number_of_data(number), "verified": False, "message": why}
+            for number in own.values()
+        ]
 
     async def remove_all(self) -> None:
         """Take away all that this editor has set: it leaves."""

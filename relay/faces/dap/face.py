@@ -282,8 +282,12 @@ class Face:
         self._watched = EditorDataBreakpoints(session)
         self._sources = EditorSources(session)
         self._events = EventWriter(
-            session, self._editor, self._placed, self._forget_stop, self._watched.forget
+            session, self._editor, self._placed, self._forget_stop, self._forget_run
         )
+
+    def _forget_run(self) -> None:
+        for gone in self._watched.forget():
+            self._editor.event("breakpoint", {"reason": "changed", "breakpoint": gone})
 
     def _forget_stop(self) -> None:
         self._frames.clear()
@@ -358,6 +362,9 @@ class Face:
             return
         try:
             if ends and not self._read_only:
+                if self._is_attached or not self._is_own:  # a process that outlives its session
+                    with contextlib.suppress(RelayError):  # it may have ended
+                        await session.terminate()
                 await session.delete()
             elif self._is_attached:
                 with contextlib.suppress(RelayError):  # its program may be over
