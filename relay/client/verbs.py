@@ -6,6 +6,7 @@ answers, an opening gives a session, a stream is followed. Knows no route and no
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -82,10 +83,19 @@ def call_of(
     try:
         request = _request(endpoint, args[len(names) :], kwargs)
     except ValidationError as error:
-        refuse(error, endpoint.model, kwargs)
+        refuse(error, endpoint.model, _given(endpoint, args[len(names) :], kwargs))
     # Every view of a session fits into a created one.
     result = CreatedSession if isinstance(endpoint, Opening) else endpoint.result
     return make_call(endpoint.method, fill(endpoint.path, values), request, reader(result))
+
+
+def _given(
+    endpoint: Endpoint[...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """By name, so that a complaint has one: `evaluate("x")` is of the field `expression`."""
+    if not args:
+        return kwargs
+    return dict(inspect.signature(endpoint.request).bind_partial(*args, **kwargs).arguments)
 
 
 def _request(endpoint: Endpoint[...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseModel:

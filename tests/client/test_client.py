@@ -217,6 +217,8 @@ async def test_an_asynchronous_program_follows_events_and_is_cancelled_cleanly(
         found = {item["field"]: item["message"] for item in unknown.value.details["errors"]}
         assert "did you mean 'name'?" in found["nmae"]
         assert found["breakpoints[0].function"].startswith("must name a function, such as ")
+        with pytest.raises(errors.InvalidRequest, match=r"^expression: must be a string$"):
+            await client.session("sess_1").evaluate(5)  # type: ignore[arg-type]
         with pytest.raises(errors.RouteNotFound, match=r"sessions/\.\./health"):
             await client.session("../health").status()
         with pytest.raises(errors.SessionNotFound):

@@ -203,6 +203,13 @@ async def test_an_expression_is_evaluated_for_what_the_editor_wants_it(
             with pytest.raises(Refused, match="SyntaxError"):
                 await result("text = 5", context)
             assert await result("None", context) == "None"
+        for wrong, said in (
+            ({"expression": 5}, r"^expression: must be a string"),
+            ({"expression": ""}, r"^expression: must not be empty"),
+            ({}, r"^evaluate: expression is missing$"),
+        ):
+            with pytest.raises(Refused, match=said):
+                await peer.ask("evaluate", **wrong)
         for typed in ("other = 5", "None", "print('typed')"):
             assert await result(typed, "repl") == "", "as Python's own prompt"
         assert await result("other", "repl") == "5"
@@ -305,8 +312,14 @@ async def test_a_program_is_restarted(api: Api, program: Write) -> None:
             frames = await stack(peer, why)
             asked = {"frameId": frames[0]["id"]}
             assert await peer.value("sys.argv[1]", **asked) == f"'{words}'"
-        with pytest.raises(Refused, match=r"^args: must be a list"):
-            await peer.ask("restart", arguments={"args": "x"})
+        for wrong, said in (
+            ({"args": "x"}, r"^args: must be a list"),
+            ({"cwd": "/no-such-place"}, r"^cwd: no such directory"),
+            ({"python": "/usr/bin/python3"}, r"^restart: python stays as it was launched\. "),
+            (5, r"^restart: arguments must be an object$"),
+        ):
+            with pytest.raises(Refused, match=said):
+                await peer.ask("restart", arguments=wrong)
         # What was watched was of the run before: it is set anew.
         (gone,) = [one["breakpoint"] for one in peer.events("breakpoint")]
         assert (gone["id"], gone["verified"]) == (watch["id"], False)

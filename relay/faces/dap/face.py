@@ -25,7 +25,13 @@ from relay.faces.dap.event_writer import EventWriter
 from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
 from relay.faces.dap.request_queue import RequestQueue
 from relay.faces.dap.sources import EditorSources
-from relay.faces.dap.starting import attach_fields, launch_fields, names_process, session_fields
+from relay.faces.dap.starting import (
+    attach_fields,
+    launch_fields,
+    names_process,
+    restart_fields,
+    session_fields,
+)
 from relay.models.inspection import FrameView
 from relay.models.sessions import SessionView
 
@@ -113,6 +119,7 @@ class Face:
         self._is_own = False  # the session was made for the editor
         self._is_attached = False  # its own, to a process that lives on
         self._launch: IncomingRequest | None = None
+        self._launched: Arguments | None = None  # the launch request's
         self._configured = False
         self._frames: dict[int, tuple[int, int]] = {}
         self._last_frame = 0
@@ -195,9 +202,11 @@ class Face:
             )
         try:
             return await do(self, request.arguments)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except KeyError as error:
+            raise _Refusal(f"{request.command}: {error.args[0]} is missing") from None
+        except (AttributeError, TypeError, ValueError) as error:
             raise _Refusal(
-                f"{request.command}: an argument is missing or of the wrong type: {error}"
+                f"{request.command}: an argument is of the wrong type: {error}"
             ) from None
 
     # Joining and leaving ----------------------------------------------------------------------
@@ -340,7 +349,7 @@ class Face:
             self._editor.refuse(launch, _words(error))
             self._events.end(None)
             return
-        self._launch = None
+        self._launch, self._launched = None, launch.arguments
         self._editor.answer(launch)
         with contextlib.suppress(RelayError):  # it has ended by now
             await self._events.introduce("launch")
@@ -386,7 +395,13 @@ class Face:
         if not self._configured or self._events.is_over:
             raise _Refusal("restart: no program runs here. Start debugging again")
         given = arguments.get("arguments") or {}
-        await session.restart(**launch_fields(given) if self._is_own else {}, wait=0)
+        if not isinstance(given, dict):
+            raise _Refusal("restart: arguments must be an object")
+        try:
+            fields = {} if self._launched is None else restart_fields(given, self._launched)
+        except ValueError as error:
+            raise _Refusal(f"restart: {error}") from None
+        await session.restart(**fields, wait=0)
         return None
 
     # Breakpoints ------------------------------------------------------------------------------
@@ -473,7 +488,7 @@ class Face:
         return {"targets": [{"id": len(self._targets), "label": label, "line": line}]}
 
     async def _goto(self, arguments: Arguments) -> Body:
-        number = arguments["targetId"]
+        number = _count(arguments, "targetId")
         if not 1 <= number <= len(self._targets):
             raise _Refusal(f"goto: {number} is no id of gotoTargets")
         path, line = self._targets[number - 1]
@@ -541,7 +556,7 @@ class Face:
 
     async def _evaluate(self, arguments: Arguments) -> Body:
         given = arguments.get("context")
-        context = CONTEXTS.get(given, "repl")
+        context = CONTEXTS.get(given, "repl") if isinstance(given, str) else "repl"
         found = await self._session.evaluate(
             arguments["expression"],
             frame_id=await self._index_of(arguments.get("frameId")),

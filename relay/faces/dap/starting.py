@@ -33,6 +33,17 @@ def launch_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def restart_fields(arguments: Mapping[str, Any], launched: Mapping[str, Any]) -> dict[str, Any]:
+    """What a restart changes; `launched` is the launch's. Raises ValueError for what it cannot."""
+    for name in ("python", "adapter"):
+        if name in arguments and arguments[name] != launched.get(name):
+            raise ValueError(f"{name} stays as it was launched. Start debugging again to change it")
+    fields = launch_fields(arguments)
+    if arguments.get("cwd"):
+        fields["cwd"] = arguments["cwd"]
+    return fields
+
+
 def names_process(arguments: Mapping[str, Any]) -> bool:
     """Whether an attach is to a process, and not to a session."""
     return any(arguments.get(name) is not None for name in _PROCESS)
