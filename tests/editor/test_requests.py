@@ -215,6 +215,28 @@ async def test_an_expression_is_evaluated_for_what_the_editor_wants_it(
         assert await result("other", "repl") == "5"
 
 
+async def test_threads_of_several_processes_are_told_apart(api: Api, program: Write) -> None:
+    source = program("""
+        import multiprocessing
+
+        def work():
+            return 1  # @first
+
+        if __name__ == "__main__":
+            child = multiprocessing.get_context("spawn").Process(target=work)
+            child.start()
+            child.join()
+    """)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source, subProcess=True)
+        why = await peer.event("stopped")
+        names = {one["id"]: one["name"] for one in (await peer.ask("threads"))["threads"]}
+        pid = await peer.value("__import__('os').getpid()")
+        assert names[why["threadId"]].startswith("MainThread (")
+        assert names[why["threadId"]].endswith(f" {pid})")
+        assert len(set(names.values())) == len(names) > 1
+
+
 async def test_the_process_of_the_program_is_told(api: Api, program: Write) -> None:
     source = program(COUNT)
     async with editor(terms(api)) as peer:
@@ -274,6 +296,13 @@ async def test_what_is_cancelled_ends_and_what_waits_is_not_begun(api: Api, prog
         for number in (endless, waits):
             assert (await peer.response(number))["message"] == "cancelled"
     assert (await agent.evaluate("count"))["result"] == "11"
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        endless = await peer.send({"command": "evaluate", "arguments": {"expression": ENDLESS}})
+        await peer.ask("terminate")
+        assert (await peer.response(endless))["message"] == "cancelled"
+        await peer.event("terminated")
 
 
 async def test_an_editor_that_leaves_while_its_program_starts(api: Api, program: Write) -> None:

@@ -156,12 +156,14 @@ class Face:
         reading.cancel()
 
     def _take(self, request: IncomingRequest) -> None:
-        """`cancel` is not for waiting, and who leaves does not wait for what it had asked."""
+        """`cancel` does not wait, and who leaves or ends the program has no use for answers."""
         if request.command == "cancel":
             self._cancel(request)
             return
         if request.command == "disconnect":
             self._queue.cancel_all()
+        elif request.command == "terminate":
+            self._queue.cancel_looks()
         self._queue.put(request)
 
     def _cancel(self, request: IncomingRequest) -> None:
@@ -503,7 +505,7 @@ class Face:
 
     async def _threads(self, arguments: Arguments) -> Body:
         threads = (await self._session.threads()).threads
-        return {"threads": [{"id": one.id, "name": one.name} for one in threads]}
+        return {"threads": [views.thread(one) for one in threads]}
 
     async def _stack(self, arguments: Arguments) -> Body:
         thread, first = arguments["threadId"], arguments.get("startFrame") or 0

@@ -102,6 +102,12 @@ class RequestQueue:
                 self._change()
                 return
 
+    def cancel_looks(self) -> None:
+        """Cancel those that may be broken off, whether they wait or are under way."""
+        requests = [*self._waiting, self._current]
+        for request in [one for one in requests if one is not None and self._breaks_off(one)]:
+            self.cancel(request.seq)
+
     def cancel_all(self) -> None:
         """Cancel what waits, and what is under way if it may be broken off."""
         for request in [one for one in self._waiting if one is not None]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
-from relay.models.inspection import Evaluation, FrameView, ScopeView, VariableView
+from relay.models.inspection import Evaluation, FrameView, ScopeView, ThreadView, VariableView
 from relay.models.lookup import CompletionItem, ExceptionDetails, ModuleView, usual_name
 from relay.models.sessions import SessionView
 
@@ -129,6 +129,12 @@ def refused_breakpoint(line: int | None, why: str) -> dap.Breakpoint:
     if line is not None:
         shown["line"] = line
     return shown
+
+
+def thread(view: ThreadView) -> dap.Thread:
+    """A thread, with its process where several are debugged: each has a MainThread."""
+    of = "" if view.process is None else f" ({view.process.name} {view.process.pid})"
+    return {"id": view.id, "name": view.name + of}
 
 
 def frame(view: FrameView, number: int, source: dap.Source | None) -> dap.StackFrame:
