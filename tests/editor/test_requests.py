@@ -399,6 +399,9 @@ async def test_an_editor_attaches_to_a_process(api: Api, program: Write, ends: b
             for wrong, words in (
                 ({"processId": "x"}, r"^processId: must be a whole number"),
                 ({"port": 70000}, r"^port: "),
+                ({"connect": "localhost:5678"}, r"connect must be an object with host and port$"),
+                ({"port": 1, "pathMappings": [{}]}, r"^attach: localRoot is missing$"),
+                ({"session": 5}, r"^session: must be the id of a session$"),
                 ({"processId": process.pid, "session": "sess_1"}, "either a session or a process"),
                 ({"processId": process.pid, "readOnly": True}, "only looks on"),
                 ({"processId": 2**31 - 1}, "no process"),

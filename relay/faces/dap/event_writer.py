@@ -104,13 +104,13 @@ class EventWriter:
     async def _comes_again(self, cursor: str | None) -> bool:
         """Whether the program that was ended to be launched once more is launched."""
         page = await self._session.event_page(cursor=cursor, limit=1, timeout=RESTART_SECONDS)
-        if page.events:
-            await self.introduce("launch")
         return bool(page.events)
 
     async def _write(self, event: EventView) -> None:
         await self._editor.room()
-        self._restarts = self._restarts and event.type not in SIGNS_OF_LIFE
+        if self._restarts and event.type in SIGNS_OF_LIFE:
+            self._restarts = False
+            await self.introduce("launch")
         write = _WRITERS.get(event.type)
         if write is not None:
             await write(self, event.body)

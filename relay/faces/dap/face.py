@@ -226,6 +226,8 @@ class Face:
         if names_process(arguments):
             return await self._attach_to_process(arguments)
         wanted = arguments.get("session") or self._asked
+        if not isinstance(wanted, str | None):
+            raise _Refusal("session: must be the id of a session")
         session = self._client.session(wanted or await self._only())
         view = await session.view()  # or it is not there
         self._join(session)
