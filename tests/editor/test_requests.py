@@ -305,6 +305,20 @@ async def test_what_is_cancelled_ends_and_what_waits_is_not_begun(api: Api, prog
         await peer.event("terminated")
 
 
+async def test_what_an_editor_has_changed_before_it_leaves_is_done(
+    api: Api, program: Write
+) -> None:
+    source = program(COUNT)
+    agent = await paused(api, source, "first")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        going = await peer.send({"command": "continue", "arguments": {"threadId": 1}})
+        await peer.ask("disconnect")
+        assert (await peer.response(going))["success"] is True
+    assert "11" in await agent.until_printed("11")
+
+
 async def test_an_editor_that_leaves_while_its_program_starts(api: Api, program: Write) -> None:
     source = program(COUNT)
     async with editor(terms(api)) as peer:

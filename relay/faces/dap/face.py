@@ -161,7 +161,7 @@ class Face:
             self._cancel(request)
             return
         if request.command == "disconnect":
-            self._queue.cancel_all()
+            self._queue.leave()
         elif request.command == "terminate":
             self._queue.cancel_looks()
         self._queue.put(request)

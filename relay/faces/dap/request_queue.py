@@ -37,6 +37,7 @@ class RequestQueue:
         self._next: Task | None = None
         self._current: IncomingRequest | None = None
         self._task_runs = False
+        self._leaves = False
         self._scope = trio.CancelScope()
         self._changed = trio.Event()
 
@@ -51,9 +52,10 @@ class RequestQueue:
         self._change()
 
     def then(self, task: Task) -> None:
-        """Do this before the next request; `cancel_all` breaks it off."""
-        self._next = task
-        self._change()
+        """Do this before the next request; `leave` breaks it off."""
+        if not self._leaves:
+            self._next = task
+            self._change()
 
     async def room(self) -> None:
         """Until fewer than MOST_QUEUED requests wait."""
@@ -108,15 +110,12 @@ class RequestQueue:
         for request in [one for one in requests if one is not None and self._breaks_off(one)]:
             self.cancel(request.seq)
 
-    def cancel_all(self) -> None:
-        """Cancel what waits, and what is under way if it may be broken off."""
-        for request in [one for one in self._waiting if one is not None]:
-            self.cancel(request.seq)
-        self._next = None
+    def leave(self) -> None:
+        """Cancel these, and what `then` has added; what changes something is still carried out."""
+        self._leaves, self._next = True, None
+        self.cancel_looks()
         if self._task_runs:
             self._scope.cancel()
-        elif self._current is not None:
-            self.cancel(self._current.seq)
 
     def _change(self) -> None:
         self._changed.set()
