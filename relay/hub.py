@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import secrets
 import time
 import uuid
 from collections import Counter, OrderedDict
@@ -152,6 +153,7 @@ class Hub:
         """A session of an earlier relay: in `created`, with its id and its breakpoints."""
         config = config_of(kept.definition, self.default_config())
         session = self._make(kept.id, kept.definition.name, config, kept.created_at)
+        session.log_mark = secrets.token_hex(4)
         session.breakpoints.load(kept.breakpoints)
         adopt(session, kept.definition)
         await self._admit(session)

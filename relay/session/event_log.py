@@ -30,6 +30,8 @@ EVENT_OVERHEAD = 200
 """Bytes that an event takes besides its body, about."""
 
 LONGEST_CURSOR = 100
+FAR = 2**62
+"""A position behind all that any log has."""
 
 OUTPUT = "output"
 """The type whose events have one half of the log when it is full. All others have the other."""
@@ -203,21 +205,34 @@ def _weight(value: object) -> int:
     return 8
 
 
-def encode_cursor(kind: str, seq: int) -> str:
-    """The opaque, URL-safe text that stands for position `seq` of a `kind` of listing."""
-    text = json.dumps({kind: seq}, separators=(",", ":"))
+def encode_cursor(kind: str, seq: int, log: str = "") -> str:
+    """The opaque, URL-safe text that stands for position `seq` of a `kind` of listing.
+
+    log: which of the session's logs that is of, see `Session.log_mark`.
+    """
+    text = json.dumps({kind: seq, "log": log} if log else {kind: seq}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode()
 
 
-def decode_cursor(kind: str, text: str) -> int:
+def decode_cursor(kind: str, text: str, log: str = "") -> int:
     """The position that `encode_cursor(kind, …)` put into `text`; the `=` may be missing.
 
+    0 if it is of another log of the session than `log`: all that there is came after it.
     Raises ValueError on anything that is not one of ours.
     """
-    seq = _decoded(text).get(kind)
-    if type(seq) is not int or seq < 0 or encode_cursor(kind, seq).rstrip("=") != text.rstrip("="):
+    seq, of = parts_of_cursor(kind, text)
+    return seq if of == log or seq >= FAR else 0
+
+
+def parts_of_cursor(kind: str, text: str) -> tuple[int, str]:
+    """The position, and the log that it is of. Raises ValueError as `decode_cursor` does."""
+    found = _decoded(text)
+    seq: Any = found.get(kind)
+    log: Any = found.get("log", "")
+    is_one = type(seq) is int and seq >= 0 and type(log) is str
+    if not is_one or encode_cursor(kind, seq, log).rstrip("=") != text.rstrip("="):
         raise ValueError(f"not a cursor of this listing: {text[:LONGEST_CURSOR]!r}")
-    return seq
+    return seq, log
 
 
 def _decoded(text: str) -> dict[str, Any]:

@@ -127,6 +127,8 @@ class Session:
         self.dap_log = DapLog()
         self.output = OutputLog(settings.output_limit_bytes)
         self.program_events = ProgramEvents(self)
+        self.log_mark = ""
+        """Tells the cursors of these logs from those that an earlier relay gave; empty if there was none."""
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
         self.standby = standby
         """Debuggees that were started ahead, of all sessions; None where nobody keeps any."""

@@ -78,6 +78,34 @@ async def sessions_in_every_state(api: Api, program: Write, port: int) -> dict[s
     return found
 
 
+LINES = """
+    print("one")
+    print("two")
+"""
+
+
+async def test_a_cursor_of_an_earlier_relay_stands_before_all_that_the_next_one_has(
+    tmp_path: Path, program: Write
+) -> None:
+    """Both count from 1: by numbers alone a client that reads on would miss the next run's entries."""
+    script, cursors = program(LINES), {}
+    async with served(tmp_path) as relay:
+        first = await relay.api.session()
+        await first.launch(script.text, wait=30)
+        for kind, items in (("events", "events"), ("output", "entries")):
+            page = await first.get(f"/{kind}")
+            assert len(page[items]) > 1
+            cursors[kind] = page["next_cursor"]
+            assert (await first.get(f"/{kind}", cursor=cursors[kind]))[items] == []
+    async with served(tmp_path) as relay:
+        session = Session(relay.api, first.id)
+        await session.launch(script.text, wait=30)
+        for kind, items in (("events", "events"), ("output", "entries")):
+            read_on = await session.get(f"/{kind}", cursor=cursors[kind])
+            assert read_on == await session.get(f"/{kind}")
+            assert (await session.get(f"/{kind}", cursor=read_on["next_cursor"]))[items] == []
+
+
 async def test_a_killed_relay_loses_no_session_and_no_breakpoint_and_leaves_no_program(
     tmp_path: Path, program: Write
 ) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.session.clock import format_timestamp, utc_now
-from relay.session.event_log import EventLog, decode_cursor, encode_cursor
+from relay.session.event_log import FAR, EventLog, decode_cursor, encode_cursor
 
 
 def filled(*types: str, **limits: int) -> EventLog:
@@ -296,6 +296,15 @@ def test_cursors_come_back(seq: int) -> None:
     assert all(c.isalnum() or c in "-_=" for c in text)
 
 
+@given(st.integers(0, 2**60), st.from_regex("[0-9a-f]{8}", fullmatch=True))
+def test_a_cursor_of_another_log_stands_before_all_of_this_one(seq: int, log: str) -> None:
+    text = encode_cursor("seq", seq, log)
+    assert decode_cursor("seq", text, log) == seq
+    assert decode_cursor("seq", text) == decode_cursor("seq", text, "of another") == 0
+    assert decode_cursor("seq", encode_cursor("seq", seq), log) == 0
+    assert decode_cursor("seq", encode_cursor("seq", FAR), log) == FAR
+
+
 def foreign(text: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode()
 
@@ -317,6 +326,8 @@ def foreign(text: str) -> str:
         foreign('{"seq":"2"}'),
         foreign('{"seq": 2}'),
         foreign('{"seq":2,"x":1}'),
+        foreign('{"seq":2,"log":1}'),
+        foreign('{"seq":2,"log":""}'),
         foreign('["seq"]'),
         foreign("[" * 60),
         foreign("\ud800".encode("utf-8", "surrogatepass").decode("latin-1")),

@@ -71,8 +71,11 @@ class ProbeLink:
         except DebuggerTimeout as error:
             raise await self._interrupt(number, do, error) from None
         except trio.Cancelled:
-            if at is not None:  # else it ends of itself
-                self._debuggee.session.start_soon(self._give_up, number)
+            session = self._debuggee.session
+            if (
+                at is not None and not session.is_ending
+            ):  # else it ends of itself, or with the session
+                session.start_soon(self._give_up, number)
             raise
         except DebuggerError:
             if at is not None and stop is not None and self._debuggee.session.stop is not stop:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from relay.session.event_log import decode_cursor, encode_cursor
-
-_FAR = 2**62
-"""No log has so many entries."""
+from relay.session.event_log import FAR, encode_cursor, parts_of_cursor
 
 
 def cursor_behind_all(kind: str) -> str:
     """A page from there on is empty, and the cursor that it gives is the end of the log."""
-    return encode_cursor(kind, _FAR)
+    return encode_cursor(kind, FAR)
 
 
 def is_before(kind: str, cursor: str, end: str) -> bool:
-    """Whether there is something between two cursors of the same log."""
-    return decode_cursor(kind, cursor) < decode_cursor(kind, end)
+    """Whether there is something between two cursors; from one log to the next there may be."""
+    (seq, log), (last, log_of_last) = parts_of_cursor(kind, cursor), parts_of_cursor(kind, end)
+    return log != log_of_last or seq < last

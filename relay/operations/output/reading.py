@@ -34,14 +34,14 @@ async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
 
     stdout and stderr stay apart; `console` is the debugger's own, logpoints included.
     """
-    after = after_cursor("offset", query.cursor, query.since)
+    after = after_cursor(session, "offset", query.cursor, query.since)
     page = session.output.read(after, query.limit, query.category)
     return OutputPage(
         entries=[
             OutputEntry(category=e.category, output=e.output, timestamp=e.timestamp)
             for e in page.entries
         ],
-        next_cursor=encode_cursor("offset", page.next_seq),
+        next_cursor=encode_cursor("offset", page.next_seq, session.log_mark),
         has_more=page.has_more,
         dropped=page.dropped,
     )
@@ -70,7 +70,7 @@ async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
     A wait ends at the first event of the asked types, at the timeout, or when
     the relay shuts down.
     """
-    after = after_cursor("seq", query.cursor, query.since)
+    after = after_cursor(session, "seq", query.cursor, query.since)
     types = frozenset(query.types) if query.types else None
     if query.timeout:
         await session.events.wait(after, types=types, timeout=query.timeout)
@@ -80,23 +80,26 @@ async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
             EventView(seq=e.seq, type=e.type, timestamp=e.timestamp, body=e.body)
             for e in page.events
         ],
-        next_cursor=encode_cursor("seq", page.next_seq),
+        next_cursor=encode_cursor("seq", page.next_seq, session.log_mark),
         has_more=page.has_more,
         dropped=page.dropped,
         session_status=session.phase.value,
     )
 
 
-def after_cursor(kind: str, cursor: str | None, since: str | None, *, name: str = "cursor") -> int:
+def after_cursor(
+    session: Session, kind: str, cursor: str | None, since: str | None, *, name: str = "cursor"
+) -> int:
     """The place in a listing that a client names by `cursor`, or `since`; 0 if by neither.
 
+    0, too, for a cursor that an earlier relay gave: its log is gone, and all of this one is new.
     Raises InvalidParameter for what is no cursor of this kind of listing.
     """
     name, text = ("since", since) if cursor is None else (name, cursor)
     if text is None:
         return 0
     try:
-        return decode_cursor(kind, text)
+        return decode_cursor(kind, text, session.log_mark)
     except ValueError as error:
         raise InvalidParameter.of_field(
             name,
@@ -150,7 +153,8 @@ async def clear_output(session: Session) -> ClearedOutput:
     cleared = len(session.output)
     session.output.clear()
     return ClearedOutput(
-        cleared=cleared, next_cursor=encode_cursor("offset", session.output.last_seq)
+        cleared=cleared,
+        next_cursor=encode_cursor("offset", session.output.last_seq, session.log_mark),
     )
 
 

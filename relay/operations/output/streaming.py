@@ -49,12 +49,12 @@ def follow_output(session: Session, *, query: OutputStreamQuery, last: str | Non
     The last thing is of the kind `end`. `last` is the cursor at which an earlier stream
     broke off. Raises InvalidParameter, before the first batch.
     """
-    return _follow(session, _OutputSource(session, query), _start("offset", query, last))
+    return _follow(session, _OutputSource(session, query), _start(session, "offset", query, last))
 
 
 def follow_events(session: Session, *, query: EventsStreamQuery, last: str | None) -> Batches:
     """What happens in the session, as `follow_output` does."""
-    return _follow(session, _EventSource(session, query), _start("seq", query, last))
+    return _follow(session, _EventSource(session, query), _start(session, "seq", query, last))
 
 
 def follow_timeline(session: Session, *, query: TimelineStreamQuery, last: str | None) -> Batches:
@@ -63,10 +63,12 @@ def follow_timeline(session: Session, *, query: TimelineStreamQuery, last: str |
     return _follow_timeline(session, timeline.place_of(name, cursor))
 
 
-def _start(kind: str, query: OutputStreamQuery | EventsStreamQuery, last: str | None) -> int:
+def _start(
+    session: Session, kind: str, query: OutputStreamQuery | EventsStreamQuery, last: str | None
+) -> int:
     if last:
-        return after_cursor(kind, last, None, name="Last-Event-ID")
-    return after_cursor(kind, query.cursor, query.since)
+        return after_cursor(session, kind, last, None, name="Last-Event-ID")
+    return after_cursor(session, kind, query.cursor, query.since)
 
 
 T = TypeVar("T")
@@ -84,7 +86,7 @@ class _OutputSource:
         self._category = query.category
 
     def cursor(self, after: int) -> str:
-        return encode_cursor("offset", after)
+        return encode_cursor("offset", after, self._session.log_mark)
 
     def read(self, after: int) -> _Page:
         page = self._session.output.read(after, BATCH, self._category)
@@ -112,7 +114,7 @@ class _EventSource:
         self._types = frozenset(query.types) if query.types else None
 
     def cursor(self, after: int) -> str:
-        return encode_cursor("seq", after)
+        return encode_cursor("seq", after, self._session.log_mark)
 
     def read(self, after: int) -> _Page:
         page = self._session.events.read(after, BATCH, self._types)
