@@ -226,6 +226,7 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "expression": "text",
         "frame_id": "whole",
         "context": "choice",
+        "max_value": "whole",
         "reveal": "flag",
     },
     ("POST", "/sessions/{session_id}/variables/{variables_reference}/set"): {
