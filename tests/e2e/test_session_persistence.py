@@ -78,6 +78,9 @@ async def sessions_in_every_state(api: Api, program: Write, port: int) -> dict[s
     return found
 
 
+LOGS = {"events": "events", "output": "entries", "timeline": "entries"}
+"""What a session has logged, and what an answer calls its items."""
+
 LINES = """
     print("one")
     print("two")
@@ -92,7 +95,7 @@ async def test_a_cursor_of_an_earlier_relay_stands_before_all_that_the_next_one_
     async with served(tmp_path) as relay:
         first = await relay.api.session()
         await first.launch(script.text, wait=30)
-        for kind, items in (("events", "events"), ("output", "entries")):
+        for kind, items in LOGS.items():
             page = await first.get(f"/{kind}")
             assert len(page[items]) > 1
             cursors[kind] = page["next_cursor"]
@@ -100,7 +103,7 @@ async def test_a_cursor_of_an_earlier_relay_stands_before_all_that_the_next_one_
     async with served(tmp_path) as relay:
         session = Session(relay.api, first.id)
         await session.launch(script.text, wait=30)
-        for kind, items in (("events", "events"), ("output", "entries")):
+        for kind, items in LOGS.items():
             read_on = await session.get(f"/{kind}", cursor=cursors[kind])
             assert read_on == await session.get(f"/{kind}")
             assert (await session.get(f"/{kind}", cursor=read_on["next_cursor"]))[items] == []

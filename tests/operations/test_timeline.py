@@ -38,7 +38,9 @@ def test_pages_have_all_that_is_kept_and_say_what_is_not(
         else:
             events.append(what, {})
     redaction = REVEALING
-    session: Any = SimpleNamespace(events=events, requests=requests, redaction=redaction)
+    session: Any = SimpleNamespace(
+        events=events, requests=requests, redaction=redaction, log_mark=""
+    )
     found: list[str] = []
     place, has_more, dropped = TimelinePlace(0, 0), True, 0
     while has_more:
@@ -91,7 +93,9 @@ def shown(arguments: str) -> str:
     requests = RequestLog()
     requests.note(Asker("http", "", "verb", arguments))
     redaction = Redaction(("*password", "api_key"), credentials=True)
-    session: Any = SimpleNamespace(events=EventLog(), requests=requests, redaction=redaction)
+    session: Any = SimpleNamespace(
+        events=EventLog(), requests=requests, redaction=redaction, log_mark=""
+    )
     [(_, entry)] = read(session, TimelinePlace(0, 0), 1).entries
     text: str = entry.body["arguments"]
     assert text.encode().decode() == text

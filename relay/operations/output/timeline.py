@@ -29,7 +29,7 @@ LONGEST_ESCAPE = 6
 MOST_TRIES = 20
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_PLACE = re.compile(r"e([0-9]{1,15})r([0-9]{1,15})", re.ASCII)
+_PLACE = re.compile(r"e([0-9]{1,15})r([0-9]{1,15})(?:l([0-9a-f]{1,15}))?", re.ASCII)
 
 
 class TimelinePlace(NamedTuple):
@@ -37,10 +37,12 @@ class TimelinePlace(NamedTuple):
 
     events: int
     requests: int
+    log: str = ""
+    """Which of the session's logs they are, see `Session.log_mark`."""
 
     @property
     def cursor(self) -> str:
-        return f"e{self.events}r{self.requests}"
+        return f"e{self.events}r{self.requests}" + (f"l{self.log}" if self.log else "")
 
 
 class Slice(NamedTuple):
@@ -79,7 +81,7 @@ def place_of(name: str, cursor: str | None) -> TimelinePlace:
     if found is None:
         text = f"{name}: the cursor is not one of this listing's"
         raise InvalidParameter.of_field(name, "not a cursor", cursor[:200], text=text)
-    return TimelinePlace(int(found[1]), int(found[2]))
+    return TimelinePlace(int(found[1]), int(found[2]), found[3] or "")
 
 
 def read(session: Session, after: TimelinePlace, limit: int) -> Slice:
@@ -95,13 +97,14 @@ def read(session: Session, after: TimelinePlace, limit: int) -> Slice:
     place = after
     entries: list[tuple[TimelinePlace, TimelineEntry]] = []
     for by_program, event in itertools.islice(merged, limit):
-        place = place._replace(**{"events" if by_program else "requests": event.seq})
+        seq = event.seq
+        place = place._replace(events=seq) if by_program else place._replace(requests=seq)
         entries.append((place, _happened(event) if by_program else _asked(session, event)))
     events = _up_to(session.events, after.events, events, place.events)
     requests = _up_to(session.requests, after.requests, requests, place.requests)
     return Slice(
         entries,
-        TimelinePlace(events.next_seq, requests.next_seq),
+        after._replace(events=events.next_seq, requests=requests.next_seq),
         events.has_more or requests.has_more,
         events.dropped + requests.dropped,
     )
@@ -116,9 +119,12 @@ def _up_to(log: EventLog, after: int, found: EventSlice, last: int) -> EventSlic
 
 
 def _within(session: Session, place: TimelinePlace) -> TimelinePlace:
-    """The place, or the end of what there is: it may be of an earlier relay's session."""
-    return TimelinePlace(
-        min(place.events, session.events.last_seq), min(place.requests, session.requests.last_seq)
+    """The place, or the end of what there is; the beginning, if it is of logs that an earlier relay had."""
+    if place.log != session.log_mark:
+        return TimelinePlace(0, 0, session.log_mark)
+    return place._replace(
+        events=min(place.events, session.events.last_seq),
+        requests=min(place.requests, session.requests.last_seq),
     )
 
 
