@@ -45,6 +45,7 @@ class Action(Enum):
     CHECK_SCRIPT_PATH = "Check the path; relative paths are taken from cwd, then project_root"
     GIVE_MODULE = "Check the path, from cwd or project_root; for a module give module $module"
     GIVE_SCRIPT = "Use script or module with args; python_args is for options such as -O or -X dev"
+    BREAK_AT_LINE = "The script is $script: set a breakpoint at its line $line"
     GIVE_ADAPTER = 'Its name is one for the $adapter adapter: give adapter "$adapter"'
     GIVE_INTERPRETER = "Give python_path $interpreter"
     GIVE_PYTHON_WITH_DEBUGGER = "Use a python_path that has the $debugger of the relay, or none"

@@ -129,6 +129,7 @@ class Hub:
         name: str | None,
         config: SessionOptions,
         created_at: datetime | None = None,
+        log_mark: str = "",
     ) -> Session:
         return Session(
             session_id,
@@ -137,6 +138,7 @@ class Hub:
             self.settings,
             self.debuggers,
             created_at=created_at,
+            log_mark=log_mark,
             metrics=self.metrics,
             keeper=self._store,
             standby=self.standby,
@@ -152,8 +154,8 @@ class Hub:
     async def restore(self, kept: KeptSession) -> Session:
         """A session of an earlier relay: in `created`, with its id and its breakpoints."""
         config = config_of(kept.definition, self.default_config())
-        session = self._make(kept.id, kept.definition.name, config, kept.created_at)
-        session.log_mark = secrets.token_hex(4)
+        mark = secrets.token_hex(4)
+        session = self._make(kept.id, kept.definition.name, config, kept.created_at, mark)
         session.breakpoints.load(kept.breakpoints)
         adopt(session, kept.definition)
         await self._admit(session)

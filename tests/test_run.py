@@ -1035,6 +1035,7 @@ def test_what_cannot_be_run_is_refused_before_it_runs(
         ("--eval", "1 +", "app.py"): (2, "SyntaxError"),
         ("--python", "nowhere", "app.py"): (2, "no such executable"),
         ("nowhere.py",): (2, "No such script"),
+        ("app.py:1",): (2, f"to stop at that line: --break {program.text}:1"),
         ("nosuchtool", "-q"): (2, "for a module give -m nosuchtool"),
         ("broken.py",): (1, "syntax error"),
         (f"{'x' * 300}.py",): (2, "script: has a name over 255 bytes in it"),

@@ -99,6 +99,7 @@ class Session:
         debuggers: KnownDebuggers,
         *,
         created_at: datetime | None = None,
+        log_mark: str = "",
         metrics: Metrics | None = None,
         keeper: Keeper | None = None,
         standby: Standby | None = None,
@@ -127,7 +128,7 @@ class Session:
         self.dap_log = DapLog()
         self.output = OutputLog(settings.output_limit_bytes)
         self.program_events = ProgramEvents(self)
-        self.log_mark = ""
+        self.log_mark = log_mark
         """Tells the cursors of these logs from those that an earlier relay gave; empty if there was none."""
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
         self.standby = standby

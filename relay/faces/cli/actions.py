@@ -10,6 +10,7 @@ _OF_BOTH: Words = {
     Action.CORRECT_AND_LAUNCH: "Correct the line, then start it again",
     Action.CHECK_SCRIPT_PATH: "Check the path; relative paths are taken from this directory",
     Action.GIVE_MODULE: "Check the path, from this directory; for a module give -m $module",
+    Action.BREAK_AT_LINE: "The program is $script; to stop at that line: --break $script:$line",
     Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give --adapter $adapter",
     Action.GIVE_INTERPRETER: "Give --python $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: (

@@ -44,6 +44,9 @@ ROUTE_WORDS: Words = {
     Action.GIVE_SCRIPT: (
         "Use script or module with args; python_args is for options such as -O or -X dev"
     ),
+    Action.BREAK_AT_LINE: (
+        "The script is $script: launch that, with a breakpoint set at its line $line before"
+    ),
     Action.GIVE_ADAPTER: 'Its name is one for the $adapter adapter: give "adapter": "$adapter"',
     Action.GIVE_INTERPRETER: "Give python_path $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: (

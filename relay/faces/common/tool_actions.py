@@ -26,6 +26,7 @@ def _words(*, create: str, state: str, run: str, end: str) -> Words:
         Action.CORRECT_AND_LAUNCH: "Correct the line, then create a new session",
         Action.CHECK_SCRIPT_PATH: path,
         Action.GIVE_MODULE: path,
+        Action.BREAK_AT_LINE: path,
         Action.GIVE_INTERPRETER: "Give pythonPath $interpreter",
         Action.GIVE_PYTHON_WITH_DEBUGGER: (
             "Use a pythonPath that has the $debugger of the relay, or none"

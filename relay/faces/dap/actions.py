@@ -47,6 +47,7 @@ EDITOR_WORDS: Words = {
     Action.CHECK_SCRIPT_PATH: 'Check the path; a relative one starts at "cwd"',
     Action.GIVE_MODULE: 'Check the path, from "cwd"; for a module give "module": "$module"',
     Action.GIVE_SCRIPT: 'Use "program" or "module" with "args"',
+    Action.BREAK_AT_LINE: 'The "program" is $script; set a breakpoint at its line $line',
     Action.GIVE_ADAPTER: 'Its name is one for the $adapter adapter: give "adapter": "$adapter"',
     Action.GIVE_INTERPRETER: 'Give "python" $interpreter',
     Action.GIVE_PYTHON_WITH_DEBUGGER: (

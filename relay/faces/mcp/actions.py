@@ -29,6 +29,7 @@ TOOL_WORDS: Words = {
         "Check the path, from cwd or the project root; for a module give module=$module"
     ),
     Action.GIVE_SCRIPT: "Use script or module with args",
+    Action.BREAK_AT_LINE: "The script is $script; $line is a line for breakpoints",
     Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give adapter=$adapter",
     Action.GIVE_INTERPRETER: "Give python $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: "Use a python that has the $debugger of the relay, or none",

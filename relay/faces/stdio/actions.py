@@ -18,6 +18,7 @@ COMMAND_WORDS: Words = {
     Action.CORRECT_AND_LAUNCH: "Correct the line, then send start again",
     Action.CHECK_SCRIPT_PATH: "Check the path; a relative one starts at workingDir",
     Action.GIVE_MODULE: "Check the path; a relative one starts at workingDir",
+    Action.BREAK_AT_LINE: "The file is $script; its line $line is for setBreakpoint",
     Action.PAUSE: "Wait for the event stopped",
     Action.CONTINUE: "Resume the program first: send continue",
     Action.CONTINUE_THREAD: "Let it run: send continue",

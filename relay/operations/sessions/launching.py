@@ -247,11 +247,20 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
             f"No such script: {places[0]}",
             script=places[0],
             similar=similar,
-            suggestion=_other_target(asked, similar),
+            suggestion=_line_of_script(places) or _other_target(asked, similar),
         )
     if _is_source_file(path) and Ability.CHECKS_SOURCE in session.debugger.abilities:
         await _check_syntax(session, path)
     return path
+
+
+def _line_of_script(places: Sequence[str]) -> Suggestion | None:
+    """What to do with FILE:LINE, where there is such a file."""
+    for place in places:
+        script, colon, line = place.rpartition(":")
+        if colon and line.isdecimal() and os.path.isfile(script):
+            return Action.BREAK_AT_LINE.of(script=script, line=line)
+    return None
 
 
 def _other_target(asked: str, similar: Sequence[str]) -> Suggestion | None:

@@ -107,9 +107,7 @@ class DataMonitor:
         self.exits = CodeTable()  # of these, those that may write, with their WriteExits
         self.skips: Any = None  # the frame that has stopped, and pydevd's callback of lines
         self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
-        self.changes = (
-            0  # of the events of a code, by which another thread may need what this one does not
-        )
+        self.changes = 0  # how often a code was given events; another thread may need them
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
         self.quiet: QuietEvents | None = None
         self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
