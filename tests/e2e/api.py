@@ -52,7 +52,9 @@ class Api:
         raise Refused(response.status_code, answer["error"])
 
     async def get(self, path: str, **params: Any) -> Any:
-        return await self.call("GET", path, params=params)
+        return await self.call(
+            "GET", path, params=params or None
+        )  # {} would drop a query in the path
 
     async def post(self, path: str, **body: Any) -> Any:
         return await self.call("POST", path, json=body)

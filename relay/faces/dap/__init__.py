@@ -7,6 +7,7 @@ starting       a launch configuration, as the relay's requests have it
 views          what the relay answers, as DAP says it
 placing        the editor's breakpoints beside everybody else's
 data_placing   its data breakpoints
+inspector      frames and values that it looks at, by numbers of its own
 sources        modules, and sources that it cannot read by itself
 event_writer   the session's events, as they come
 actions        what is wrong and what to do next, in an editor's words

@@ -1,11 +1,12 @@
 """What pydevd is asked: no question waits for nothing, or gets lost.
 
-Its thread for what is asked of a program that runs works, clears the event that wakes it, and waits for that, 0.2 s at most: what is asked between
-the last look at its work and the clearing waits all that time. Here the waiting clears the event.
+Its thread for what is asked of a program that runs works, clears the event that wakes it, and waits
+for that, 0.2 s at most: what is asked between the last look at its work and the clearing waits all that
+time. Here the waiting clears the event.
 
-A thread that stops for the first time gets a queue for its questions and an event from whoever asks for
-them first: from itself, or from the thread that brings the first question. Where both ask at once each
-would have its own, and the question never be answered. Here the first that is made stays.
+The queue of a thread's questions, and the event that wakes it for them, are made by whoever needs them
+first: by the thread as it stops, or by the one that brings a question. Both at once would make one
+each, and the question would never be answered. Here the first that is made stays.
 """
 
 from __future__ import annotations

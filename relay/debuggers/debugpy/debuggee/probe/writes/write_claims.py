@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import CALL_OPERATIONS
 
-_LONGEST_LEFT = 0.2  # seconds, after which whoever finds it tells
+_LONGEST_LEFT = 0.2  # seconds, after which whoever finds a change reports it
 
 
 def can_write(watch: DataWatch, frame: Any, line: int) -> bool:
     """Whether this line of the frame's code may write what is watched."""
-    if watch.known_lines.get(frame.f_code) is None:
-        watch.known_lines[frame.f_code] = watched_lines_of(frame.f_code, [watch], frame)
-    return line in _lines_known_of(watch, frame).writes
+    code = frame.f_code
+    if code not in watch.known_lines:
+        watch.known_lines[code] = watched_lines_of(code, [watch], frame)
+    return line in watch.known_lines.get(code).writes
 
 
 def is_of_another_thread(watch: DataWatch) -> bool:
@@ -70,6 +71,7 @@ def _is_another_behind_write(watch: DataWatch) -> bool:
 
 
 def _lines_known_of(watch: DataWatch, frame: Any) -> WriteLines:
+    """Those of another thread's frame are not kept: less is known of what they may write."""
     lines: WriteLines | None = watch.known_lines.get(frame.f_code)
     return watched_lines_of(frame.f_code, [watch], frame) if lines is None else lines
 

@@ -79,9 +79,8 @@ def is_writer_in_c(value: Any, kind: str) -> bool:
 def names_bound_to_writers(frame: Any, kind: str) -> frozenset[str]:
     """The names in the code of a frame that begins which stand for a writer, whatever they are.
 
-    Of a frame that another thread runs only those of its module are known.
-
     So `_set` where the module has `_set = object.__setattr__`, a closure's variable, a default.
+    Of a frame that another thread runs meanwhile only names of the module are known.
     """
     space, code = frame.f_globals, frame.f_code
     values = [(name, dict.get(space, name)) for name in code.co_names]
