@@ -114,8 +114,8 @@ WHOLE_SESSIONS = (
 SAMPLED = 8
 """Of so many parameter sets of a test, the sample holds one."""
 
-LEFT_OUT = 2
-"""Of so many tests without parameters, the sample leaves one out."""
+SAMPLED_PLAIN = 3
+"""Of so many tests without parameters, the sample holds one."""
 
 OLDEST = (3, 11)
 """The Python of the relay for which the sample holds what the sample of the others leaves."""
@@ -166,13 +166,13 @@ def draw(names: Sequence[str], change: str, pythons: int = 1) -> set[str]:
 
 def is_drawn(test: str, change: str) -> bool:
     """Whether a test without parameters is in the sample, on one Python."""
-    return _lot(change, test) % LEFT_OUT != 0
+    return _lot(change, test) % SAMPLED_PLAIN == 0
 
 
 def dealt(names: Sequence[str], change: str, python: tuple[int, int]) -> set[str]:
     """What this Python gets of those that two draw: the oldest one gets what the newest does not."""
     ordered = sorted(draw(names, change, 2))
-    first = _lot(change, ordered[0]) // LEFT_OUT % 2  # what is_drawn does not ask of the lot
+    first = _lot(change, ordered[0]) // SAMPLED_PLAIN % 2  # what is_drawn does not ask of the lot
     return set(ordered[first ^ (python == OLDEST) :: 2])
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.environments import (
-    LEFT_OUT,
     OLDEST,
     ON_EACH_RUNG,
     PLACES,
     SAMPLED,
+    SAMPLED_PLAIN,
     SLOW_RUNG_SAMPLE,
     TESTS,
     WHOLE_SESSIONS,
@@ -126,7 +126,7 @@ def test_a_test_with_parameters_is_in_each_sample_and_all_its_sets_in_some(count
 def test_of_tests_without_parameters_a_sample_leaves_some_out_and_others_the_next_time() -> None:
     changes = [f"change {number}" for number in range(300)]
     drawn = [change for change in changes if is_drawn("test_one", change)]
-    assert abs(len(drawn) / len(changes) - (1 - 1 / LEFT_OUT)) < 0.1
+    assert abs(len(drawn) / len(changes) - 1 / SAMPLED_PLAIN) < 0.1
 
     # What each Python runs is the oldest one's half of the time, and else the newest one's.
     oldest = {change for change in drawn if dealt(["test_one"], change, OLDEST)}
