@@ -76,6 +76,12 @@ def _relay_id(value: str) -> str:
     return value
 
 
+def _token(value: str) -> str:
+    if not (value.isascii() and value.isprintable()):
+        raise ValueError("a token is printable ASCII, since it travels in a header")
+    return value
+
+
 class ConfigurationError(Exception):
     """A setting has a value that cannot be used; the text names it and its source."""
 
@@ -145,7 +151,7 @@ class Settings(BaseSettings):
     log_format: LogFormat = Field(
         "text", description="Lines of the log as text for people, or each a JSON object"
     )
-    token: str | None = Field(
+    token: Annotated[str, AfterValidator(_token)] | None = Field(
         None, min_length=1, max_length=512, description="Bearer token that every request needs"
     )
     redact_patterns: Patterns = Field(
@@ -280,7 +286,9 @@ def _complaint(item: Mapping[str, Any], command_line: Mapping[str, Any]) -> str:
     name = str(item["loc"][0])
     place = ".".join(str(part) for part in item["loc"])
     got = "" if name in SECRETS else f" (got {item['input']!r})"
-    what = "there is no such setting" if item["type"] == "extra_forbidden" else item["msg"]
+    what = item["msg"].removeprefix("Value error, ")  # pydantic's own, before what a validator said
+    if item["type"] == "extra_forbidden":
+        what = "there is no such setting"
     return f"{place}, from {_source(name, command_line)}: {what}{got}"
 
 

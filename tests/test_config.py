@@ -290,8 +290,9 @@ def test_every_bad_value_is_told_at_once_with_its_source(
     assert "sessions, from config.json: there is no such setting" in told
 
 
-def test_a_bad_token_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELAY_TOKEN", "hush" * 200)
+@pytest.mark.parametrize("bad", ["hush" * 200, "hush\nhush", "hüsh hush"])
+def test_a_bad_token_is_not_shown(bad: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_TOKEN", bad)
     told = complaint()
     assert "token, from RELAY_TOKEN" in told
     assert "hush" not in told

@@ -155,7 +155,9 @@ class AsyncSession(SessionVerbs, AsynchronousVerbs["AsyncSession"]):
     ) -> Any:
         """Any route of this session, by its path below /sessions/ID."""
         own = fill("/sessions/{session_id}", self._own)
-        return await self.client.request(method, own + path, query=query, body=body)
+        return await self.client.request(
+            method, f"{own}/{path.lstrip('/')}", query=query, body=body
+        )
 
     def _opened(self, created: CreatedSession) -> AsyncSession:
         return self.client._opened(created)

@@ -156,7 +156,7 @@ class Session(SessionVerbs, BlockingVerbs["Session"]):
     ) -> Any:
         """Any route of this session, by its path below /sessions/ID."""
         own = fill("/sessions/{session_id}", self._own)
-        return self.client.request(method, own + path, query=query, body=body)
+        return self.client.request(method, f"{own}/{path.lstrip('/')}", query=query, body=body)
 
     def _opened(self, created: CreatedSession) -> Session:
         return self.client._opened(created)

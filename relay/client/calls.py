@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from relay.actions import Advice, from_wire
 from relay.errors import InvalidRequest, RelayError, RelayUnreachable, catalog
-from relay.routes.endpoint import IN_QUERY
+from relay.routes.endpoint import API, IN_QUERY
 
 R = TypeVar("R")
 
@@ -74,7 +74,12 @@ def make_call(
 
 
 def raw_call(method: str, path: str, query: Mapping[str, Any] | None, body: Any) -> Call[Any]:
-    """A call of any route, whose `data` is given as it is."""
+    """A call of any route, whose `data` is given as it is.
+
+    The path is below /api/v1, or begins with it. It never leads to another server: an address of one
+    would get the token.
+    """
+    path = "/" + path.removeprefix(API).lstrip("/")
     content = None if body is None else json.dumps(body).encode()
     given = [item for item in (query, body) if isinstance(item, Mapping)]
     seconds = sum(_seconds(item.get(name)) for item in given for name in _WAITING)

@@ -46,7 +46,8 @@ class ServerAddress:
     ) -> ServerAddress:
         """From what was given, else from the environment, else the default address.
 
-        `unix:PATH` is the URL of a Unix socket. Raises ValueError for what is no address.
+        `unix:PATH` is the URL of a Unix socket. Raises ValueError for what is no address, and for a
+        token that no header can carry.
         """
         if url is not None and uds is not None:
             raise ValueError("give either url or uds, not both")
@@ -55,6 +56,8 @@ class ServerAddress:
         if url is not None and url.startswith("unix:"):
             uds, url = url.removeprefix("unix:"), None
         token = token or os.environ.get("RELAY_TOKEN") or None
+        if token is not None and not (token.isascii() and token.isprintable()):
+            raise ValueError("the token must be printable ASCII: it is sent in a header")
         header = {} if name is None else to_wire(name, face)
         if uds is not None:
             return cls("http://localhost", str(Path(uds).expanduser()), token, seconds, header)
@@ -114,7 +117,11 @@ class ServerAddress:
 
 
 def _checked(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # what stands for the port, or for an IPv6 address, is none
+        is_address = False
+    if not is_address:
         raise ValueError(f"{url!r} is no address of a relay: give http://HOST:PORT or unix:PATH")
     return url.rstrip("/").removesuffix(API)

@@ -27,6 +27,7 @@ MOST_COMPLAINTS = 100
 _WORDING = {
     "missing": "is required",
     "string_type": "must be a string",
+    "string_unicode": "must not have lone surrogates, which UTF-8 cannot carry",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",

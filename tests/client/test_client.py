@@ -116,6 +116,9 @@ def blocking_session(url: str, script: Program) -> None:
     with Client(url) as client:
         assert client.health().active_sessions == 0
         assert "/health" in client.request("GET", "/openapi.json")["paths"]
+        assert "/health" in client.request("GET", "/api/v1/openapi.json")["paths"]
+        with pytest.raises(errors.RouteNotFound):  # it stays with the server that has its token
+            client.request("GET", "http://elsewhere.invalid/health")
         assert client.change_config(max_sessions=7).max_sessions == 7
         assert "relay_sessions_limit 7.0" in client.metrics()
         with client.create_session(
@@ -258,9 +261,13 @@ async def test_a_unix_socket_and_a_token_are_found_as_given_or_in_the_environmen
     with pytest.raises(errors.RelayUnreachable, match="unix:") as refused:
         await in_thread(health)
     assert "relay serve" in refused.value.details["suggestion"]
-    for wrong in ("127.0.0.1:5679", "ftp://host", "http://"):
+    for wrong in ("127.0.0.1:5679", "ftp://host", "http://", "http://a:99999", "http://[::1", ""):
         with pytest.raises(ValueError, match="no address of a relay"):
             Client(wrong)
+    for wrong in ("two\nlines", "größer"):
+        with pytest.raises(ValueError, match="printable ASCII") as refusal:
+            Client(token=wrong)
+        assert wrong not in str(refusal.value)
 
 
 def health() -> None:
