@@ -15,11 +15,10 @@ import httpx
 import trio
 
 from relay.asker import HTTP
-from relay.client.calls import Call, fill, raw_call, unreachable
+from relay.client.calls import Call, fill, harmless_at_the_end, raw_call, unreachable
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
 from relay.client.verbs import AsynchronousVerbs
-from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
 from relay.models.streams import StreamEvent
 from relay.routes.table import RelayVerbs, SessionVerbs
@@ -146,7 +145,7 @@ class AsyncSession(SessionVerbs, AsynchronousVerbs["AsyncSession"]):
     ) -> None:
         with (
             trio.move_on_after(FAREWELL_SECONDS, shield=True),
-            contextlib.suppress(SessionNotFound, SessionExpired),
+            contextlib.suppress(*harmless_at_the_end(error)),
         ):
             await self.delete()
 

@@ -13,11 +13,10 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from relay.asker import HTTP
-from relay.client.calls import Call, fill, raw_call, unreachable
+from relay.client.calls import Call, fill, harmless_at_the_end, raw_call, unreachable
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
 from relay.client.verbs import BlockingVerbs
-from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
 from relay.models.streams import StreamEvent
 from relay.routes.table import RelayVerbs, SessionVerbs
@@ -148,7 +147,7 @@ class Session(SessionVerbs, BlockingVerbs["Session"]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with contextlib.suppress(SessionNotFound, SessionExpired):
+        with contextlib.suppress(*harmless_at_the_end(error)):
             self.delete()
 
     def request(

@@ -17,7 +17,14 @@ from urllib.parse import quote
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from relay.actions import Advice, from_wire
-from relay.errors import InvalidRequest, RelayError, RelayUnreachable, catalog
+from relay.errors import (
+    InvalidRequest,
+    RelayError,
+    RelayUnreachable,
+    SessionExpired,
+    SessionNotFound,
+    catalog,
+)
 from relay.routes.endpoint import API, IN_QUERY
 
 R = TypeVar("R")
@@ -179,6 +186,15 @@ def error_of(
     if kind is RelayError:  # of a newer relay: the code is kept all the same
         vars(error)["code"] = code
     return error
+
+
+def harmless_at_the_end(failure: BaseException | None) -> tuple[type[RelayError], ...]:
+    """Errors that may meet who deletes a session after a block which ended with this failure.
+
+    Where the block has failed, that is what its caller has to know: a relay that cannot be reached
+    any more is often why it did.
+    """
+    return (SessionNotFound, SessionExpired) if failure is None else (RelayError,)
 
 
 def unreachable(place: str, why: str) -> RelayUnreachable:

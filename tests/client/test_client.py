@@ -228,6 +228,21 @@ async def test_an_asynchronous_program_follows_events_and_is_cancelled_cleanly(
             await anext(client.session("sess_00000000").events())
 
 
+async def test_what_a_block_failed_with_is_told_though_its_session_cannot_be_deleted() -> None:
+    with Client("http://127.0.0.1:1") as client:
+        with pytest.raises(LookupError, match="mine"), client.session("sess_1"):
+            raise LookupError("mine")
+        with pytest.raises(errors.RelayUnreachable), client.session("sess_1"):
+            pass
+    async with AsyncClient("http://127.0.0.1:1") as client_of_trio:
+        with pytest.raises(LookupError, match="mine"):
+            async with client_of_trio.session("sess_1"):
+                raise LookupError("mine")
+        with pytest.raises(errors.RelayUnreachable):
+            async with client_of_trio.session("sess_1"):
+                pass
+
+
 # Where it is ----------------------------------------------------------------------------
 
 
