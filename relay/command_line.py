@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
@@ -63,14 +64,18 @@ FAMILIAR = {
         "locals": "args info variables vars",
         "locals --frame N": "down frame select up",
         "output": "log logs stdout",
+        "run --calls -- PROGRAM": "calls",
         "run -- PROGRAM": "r test",
+        "sessions": "ls ps",
         "stack": "backtrace bt callstack traceback w",
         "start PROGRAM": "debug launch",
         "step into": "s si stepi",
         "step out": "finish out ret return",
         "step over": "n next over",
+        "stop": "shutdown",
         "until FILE:LINE": "advance goto u unt",
         "where": "l list source state status",
+        "why EXPRESSION": "blame history writes",
     }.items()
     for word in words.split()
 }
@@ -96,12 +101,20 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does; of a command of another debugger or a program it says what is meant."""
+        """As click does; of a command of another debugger, a slip or a program it says what is meant."""
         word = args[0]
-        here = f"run -- {word}" if word.endswith(".py") else FAMILIAR.get(word)
-        if here is not None and self.get_command(ctx, word) is None:
+        if self.get_command(ctx, word) is None and (here := self._meant_by(ctx, word)):
             ctx.fail(f"No such command {word!r}. Try relay {here}")
         return super().resolve_command(ctx, args)
+
+    def _meant_by(self, ctx: click.Context, word: str) -> str | None:
+        if word.endswith(".py"):
+            return f"run -- {word}"
+        if word in FAMILIAR:
+            return FAMILIAR[word]
+        near = difflib.get_close_matches(word, self.list_commands(ctx), n=1)
+        near = near or difflib.get_close_matches(word, FAMILIAR, n=1)
+        return FAMILIAR.get(near[0], near[0]) if near else None
 
 
 @click.group(cls=LazyGroup, context_settings=CONTEXT)
