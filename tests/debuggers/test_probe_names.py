@@ -57,3 +57,15 @@ def test_every_part_is_listed() -> None:
 
 def test_no_part_defines_what_the_bootstrap_hands_over_while_it_loads() -> None:
     assert "_code_of" not in set().union(*map(defined, FILES))
+
+
+def test_one_part_alone_lists_what_the_collector_tracks() -> None:
+    """Each other one would refer to tuples that the program is making, and break them."""
+    listing = {"get_objects", "get_referrers"}
+    found = {
+        path.relative_to(HERE).as_posix()
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in listing
+    }
+    assert found == {"process/tracked_objects.py"}

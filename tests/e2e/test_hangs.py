@@ -1774,6 +1774,31 @@ async def test_a_busy_program_is_no_hang(api: Api, program: Write) -> None:
     assert [(t["state"], t["waits_for"]) for t in report["threads"]] == [("running", None)]
 
 
+OWN_AGAIN = """
+    import threading
+    from importlib._bootstrap import _ModuleLock
+
+    lock = {lock}
+    lock.acquire()
+    print("up", flush=True)
+    while True:
+        lock.acquire()
+        lock.release()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+@pytest.mark.parametrize("lock", ["threading.RLock()", "_ModuleLock('shop')"])
+async def test_who_takes_a_lock_again_that_lets_its_owner_in_does_not_wait(
+    api: Api, program: Write, version: str, lock: str
+) -> None:
+    session = await up(api, program(OWN_AGAIN.format(lock=lock)), python_path=bare(version))
+    for _ in range(20):
+        report = await session.post("/hang-report")
+        assert report["deadlocks"] == []
+        assert [thread["waits_for"] for thread in report["threads"]] == [None]
+
+
 async def test_code_that_keeps_the_interpreter_is_told_of_from_outside(
     api: Api, program: Write
 ) -> None:

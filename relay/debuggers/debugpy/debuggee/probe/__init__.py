@@ -30,6 +30,7 @@ PARTS = (
     "process/outside",
     "process/guard",
     "process/unwarned",
+    "process/tracked_objects",
     "process/paths",
     "values/types",
     "values/text",

@@ -5,7 +5,6 @@ trio and `asyncio.run` pass on what ends their main task: it ends the process, o
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import tasks_of_collector
 
@@ -42,8 +42,8 @@ def fail_unread_tasks() -> None:
         if task.done() and not task.cancelled() and task._log_traceback:
             failed(task._exception, "task", exact(str(task.get_name())))
     futures: Any = sys.modules.get("asyncio.futures")
-    for one in gc.get_objects() if futures is not None else ():
-        if type(one) is futures.Future and one.done() and one._log_traceback:
+    for one in objects_of(futures.Future) if futures is not None else ():
+        if one.done() and one._log_traceback:
             error = one._exception
             # A library keeps some to say that a connection is closed, say.
             if passed_own_code(error):

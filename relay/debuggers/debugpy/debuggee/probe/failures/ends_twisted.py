@@ -8,7 +8,6 @@ know trial, whose tests have runners of their own (ends_tests).
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         module_of_frame,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import places_kept
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
 
 _OF_TESTS = ("twisted.trial.", ".test.")
@@ -46,8 +46,8 @@ def fail_unread_deferreds() -> None:
     defer: Any = sys.modules.get("twisted.internet.defer")
     if defer is None or has_run_tests():
         return
-    for one in gc.get_objects():
-        if type(one) is defer.DebugInfo and one.failResult is not None:
+    for one in objects_of(defer.DebugInfo):
+        if one.failResult is not None:
             _twisted_failed(one.failResult, "task", _OF_DEFERRED)
 
 

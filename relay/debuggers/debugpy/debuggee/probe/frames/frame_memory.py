@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_that_end_at
 
 WORD_SIZE = 8
 INNER_AT = 3 * WORD_SIZE
@@ -90,8 +91,7 @@ def owners_of_inline_values(space: dict[Any, Any]) -> list[Any]:
     values = word_at(ctypes, id(space) + _DICT_VALUES_AT)
     if not values:
         return []
-    size_of = type.__dict__["__basicsize__"].__get__
-    return [one for one in gc.get_objects() if id(one) + size_of(type(one)) == values]
+    return objects_that_end_at(values)
 
 
 def can_read_cells() -> bool:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         attempt,
         exception_line,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import referrers_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         Plan,
         exact,
@@ -278,7 +279,7 @@ def _target_in_namespace(space: Any, key: Any, text: str) -> StateTarget | None:
     plan = plan_of(module)
     if plan.family == "module" and plan.dictionary.__get__(module) is space:
         return StateTarget("global", space, key, None, text)
-    for owner in [*gc.get_referrers(space), *owners_of_inline_values(space)]:
+    for owner in [*referrers_of(space), *owners_of_inline_values(space)]:
         if _is_attribute_of(owner, space, key):
             return StateTarget("attribute", owner, key, None, text)
     return None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         go_on_in,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
         landing_in,
     )
@@ -72,9 +73,7 @@ def loaded_code() -> LoadedCode | None:
 
 
 def _listed_code() -> LoadedCode:
-    listed = gc.get_objects()
-    functions = [one for one in listed if type(one) is FUNCTION]
-    return LoadedCode(functions, [one for one in listed if type(one) in GOING_ON])
+    return LoadedCode(objects_of(FUNCTION), objects_of(*GOING_ON))
 
 
 def place_checks(wanted: CodeTable, loaded: LoadedCode) -> bool:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
         info_of_thread,
         is_foreign,
@@ -181,11 +182,10 @@ def _is_without(code: Any) -> bool:
 def _place_in_loaded(changed: set[str]) -> None:
     """Functions first: a frame that begins meanwhile begins with its traps, or is found after."""
     generators = []
-    for one in gc.get_objects():
-        kind = type(one)
-        if kind is FUNCTION:
+    for one in objects_of(FUNCTION, *GOING_ON):
+        if type(one) is FUNCTION:
             _place_in_function(one, changed)
-        elif kind in GOING_ON:
+        else:
             generators.append(one)
     for frame in every_frame():
         if path_of(frame.f_code.co_filename) in changed:

@@ -7,7 +7,6 @@ only the collector knows those that are over.
 from __future__ import annotations
 
 import functools
-import gc
 import itertools
 import sys
 import types
@@ -15,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
+        and_subclasses,
+        objects_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, name_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         ThreadStacks,
@@ -61,7 +64,7 @@ def _every_asyncio_task() -> list[Any]:
 def tasks_of_collector(kind: Any) -> list[Any]:
     """Objects of asyncio's type for tasks, from Python 3.14 on; before, they are in weak sets."""
     if sys.version_info >= (3, 14) and kind is not None:
-        return [one for one in gc.get_objects() if kind in mro_of(type(one))]
+        return objects_of(*and_subclasses(kind))
     return []
 
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import stored_result
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
+        and_subclasses,
+        objects_but_tuples,
+        objects_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, mro_of, plan_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import TaskRelations
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
@@ -45,9 +50,7 @@ def greenlet_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Fou
 
 
 def _greenlets_of(kind: Any, stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
-    objects = gc.get_objects()
-    kinds = {id(one) for one in _and_subclasses(kind)}
-    greenlets = [one for one in objects if id(type(one)) in kinds]
+    greenlets = objects_of(*and_subclasses(kind))
     hubs = [one for one in greenlets if _is_hub(one)]
     threads = {id(_main_of(kind, hub)): stored_field(hub, "thread_ident") for hub in hubs}
     if stacks.stopped is not None:
@@ -68,15 +71,8 @@ def _greenlets_of(kind: Any, stacks: ThreadStacks, runs: list[dict[str, Any]]) -
         runs[run]["tasks"] += 1
         found.append(FoundGreenlet(one, run, frame, runs[run]["ident"], is_main=main is one))
     _mark_namesakes(found)
-    _find_wakers(objects, {id(one.task): one for one in found if not one.running})
+    _find_wakers(objects_but_tuples(), {id(one.task): one for one in found if not one.running})
     return list(found)
-
-
-def _and_subclasses(kind: Any) -> list[Any]:
-    found = [kind]
-    for one in found:
-        found += type.__subclasses__(one)
-    return found
 
 
 def _is_hub(greenlet: Any) -> bool:

@@ -115,8 +115,13 @@ def _settled_wait(one: _Seen, finder: WaitFinder) -> Wait | None:
     for _ in range(_MOST_LOOKS):
         wait: Wait | None = attempt(finder.of, one.ident, one.frames, one.call)
         if not one.looked_away():
-            return wait
+            return None if wait is not None and _has_got_it(one, wait) else wait
     return None
+
+
+def _has_got_it(one: _Seen, wait: Wait) -> bool:
+    """Whether it runs, at the call that has just given it what it asked for."""
+    return one.state == "running" and wait.held_by is not None and wait.held_by.ident == one.ident
 
 
 class _Seen:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import _thread
 import functools
-import gc
 import os
 import re
 import threading
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
+        count_of_objects,
+        objects_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, namespace_of, plan_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import module_globals, stored_field
@@ -197,15 +200,11 @@ class Holders:
 
 def _suspended_holds() -> list[tuple[Any, list[LockHold]]]:
     """Generators that stand inside a `with`, and what they hold."""
-    found = gc.get_objects()
-    if len(found) > _MOST_OBJECTS:
+    if count_of_objects() > _MOST_OBJECTS:
         return []
-    kind = types.GeneratorType
-    generators = [one for one in found if type(one) is kind]
-    del found
     holds = [
         (one, attempt(_holds_of, 0, one.gi_frame, "", default=()))
-        for one in generators
+        for one in objects_of(types.GeneratorType)
         if one.gi_frame is not None and not one.gi_running
     ]
     return [(one, held) for one, held in holds if held]
@@ -215,10 +214,8 @@ def _is_fixture(generator: Any) -> bool:
     """Whether pytest is to end the generator as it tears a fixture down."""
     end = module_globals("_pytest.fixtures").get("_teardown_yield_fixture")
     return end is not None and any(
-        type(one) is functools.partial
-        and one.func is end
-        and any(argument is generator for argument in one.args)
-        for one in gc.get_objects()
+        one.func is end and any(argument is generator for argument in one.args)
+        for one in objects_of(functools.partial)
     )
 
 

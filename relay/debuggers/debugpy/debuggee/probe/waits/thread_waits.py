@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         PlainLock,
         is_lock,
         lock_below,
+        owner_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
         KnownWait,
@@ -127,7 +128,7 @@ class WaitFinder:
         found = found or attempt(self._by_call, top, function, arguments, target)
         if found is None and call is not None:
             found = attempt(self._by_system_call, call)
-        return found
+        return None if found is not None and attempt(_is_let_in, found, ident) else found
 
     # By the functions of the standard library ----------------------------------------------
 
@@ -195,10 +196,8 @@ class WaitFinder:
             self._on_semaphore(wait)
             return
         wait.on = f"the import of {clipped(stored_field(wait.subject, 'name'))}"
-        owner = stored_field(wait.subject, "owner")
-        if type(owner) is list:  # since 3.12.? a re-entrant one keeps a list of its uses
-            owner = owner[0] if owner else None
-        if type(owner) is int:
+        owner = _importing_thread(wait.subject)
+        if owner is not None:
             wait.held_by = Holder(owner, "the import's lock names its owner")
 
     def _on_semaphore(self, wait: Wait) -> None:
@@ -442,6 +441,20 @@ def calls_sqlite(frame: Any) -> bool:
         return function[2] in _SQLITE_CALLS and bool(locked_databases())
     kinds = [full_name(base) for base in mro_of(type(target.__self__))]
     return _is_c_method(target) and not _SQLITE_TYPES.isdisjoint(kinds)
+
+
+def _importing_thread(lock: Any) -> int | None:
+    """Whose an import's lock is."""
+    owner = stored_field(lock, "owner")
+    return owner if type(owner) is int else None
+
+
+def _is_let_in(wait: Wait, ident: int) -> bool:
+    """Whether it asks for a lock that it has, which lets its owner in again: that is no wait."""
+    return wait.kind == "lock" and ident in (
+        owner_of(wait.subject),
+        _importing_thread(wait.subject),
+    )
 
 
 def _is_awaiting_code(path: str) -> bool:

@@ -7,13 +7,13 @@ keeps elsewhere is left out.
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import TaskRelations
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         ThreadStacks,
@@ -70,7 +70,7 @@ def _trio_runners(stacks: ThreadStacks) -> list[tuple[Any, int | None]]:
                 if type(runner) is kind:
                     found[id(runner)] = runner, ident
     if not found:
-        held = [one for one in gc.get_objects() if type(one) is kind]
+        held = objects_of(kind)
         found = {id(one): (one, None) for one in held if stored_field(one, "tasks")}
     return list(found.values())
 

@@ -8,7 +8,6 @@ lines of code that can write it. Who gives the events of lines is one of two lis
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 import threading
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.interrupts import WAKING_SIGNAL
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
+        objects_of,
+        referrers_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import CAN_HAVE_HOOKS
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
@@ -281,7 +284,7 @@ def _find_owner(watch: DataWatch) -> None:
     since a line that writes to an attribute of it does not say that a dict's item is written."""
     space = object_at(watch.pointer)
     if watch.kind == "attribute":
-        owners = [o for o in gc.get_referrers(space) if attempt(_namespace_of, o) is space]
+        owners = [o for o in referrers_of(space) if attempt(_namespace_of, o) is space]
         if owners:
             watch.owner = Strong(owners[0])
             return
@@ -302,12 +305,12 @@ def _is_written_by_name(watch: DataWatch) -> bool:
     dict, or of an attribute."""
     if watch.kind == "item":
         space = object_at(watch.pointer)
-        return not any(attempt(_namespace_of, one) is space for one in gc.get_referrers(space))
+        return not any(attempt(_namespace_of, one) is space for one in referrers_of(space))
     if watch.kind == "attribute":
         holders = sys.getrefcount(object_at(watch.pointer)) - 1  # without the argument
         if holders > 1:
             return False
-    codes = [one.__code__ for one in gc.get_objects() if type(one) is FUNCTION]
+    codes = [one.__code__ for one in objects_of(FUNCTION)]
     codes += [frame.f_code for _, frame in frames_of_all_threads()]
     return not any(map(hands_on, codes))
 

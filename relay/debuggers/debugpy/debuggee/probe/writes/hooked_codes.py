@@ -7,7 +7,6 @@ its own at an event. Refuses to know what an event is.
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 import weakref
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION, give_code
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import (
         CAN_HAVE_HOOKS,
@@ -101,7 +101,7 @@ class HookedCodes:
         """Give functions such a code: those of codes that have been met, with their WriteLines, and
         those that may come. Whether any function has got one."""
         began, placed = time.perf_counter(), len(self._functions)
-        for function in [one for one in gc.get_objects() if type(one) is FUNCTION]:
+        for function in objects_of(FUNCTION):
             code = function.__code__
             if len(self.made) >= _MOST_HOOKED or time.perf_counter() - began > _SECONDS:
                 break
@@ -145,7 +145,7 @@ class HookedCodes:
         functions = [function() for function in self._functions]
         if functions:
             # Others may have been made of their codes.
-            functions += [one for one in gc.get_objects() if type(one) is FUNCTION]
+            functions += objects_of(FUNCTION)
         for function in functions:
             original = function and self._originals.get(function.__code__)
             if original is not None and not self._is_of_others(function.__code__):
