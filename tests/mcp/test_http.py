@@ -18,7 +18,8 @@ from relay.faces.common import asgi
 from relay.faces.mcp.http import McpMount
 from relay.process.ports import free_port
 from tests.e2e.api import Api
-from tests.e2e.conftest import running_relay
+from tests.e2e.conftest import hub_and_api, running_relay
+from tests.e2e.served import until
 from tests.e2e.test_attach import LOOP, lives_on, target
 from tests.mcp.client import ACCEPTS, INITIALIZE, LEGACY, MODERN, over_http
 from tests.mcp.wire import ALONE, Message, request
@@ -171,6 +172,39 @@ async def test_a_body_that_is_no_json_is_the_clients_mistake(api: Api, body: byt
     answer = await api.client.post(f"{root(api)}/mcp", content=body, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == -32700
+
+
+async def test_a_body_that_is_no_message_is_answered_with_its_id(api: Api) -> None:
+    headers = {**ACCEPTS, "Content-Type": "application/json"}
+    for body, number in ((b'{"jsonrpc": "2.0", "id": 7}', 7), (b"[]", None)):
+        answer = await api.client.post(f"{root(api)}/mcp", content=body, headers=headers)
+        error = answer.json()["error"]
+        assert (answer.status_code, answer.json()["id"], error["code"]) == (400, number, -32600)
+        assert "http" not in error["message"]
+
+
+@pytest.mark.parametrize("generation", [LEGACY, MODERN])
+async def test_a_call_that_waits_as_the_relay_ends_does_not_say_that_the_program_runs_on(
+    generation: str, settings: Settings, program: Callable[..., Program]
+) -> None:
+    program(LOOP, "loop.py")
+    told: list[str] = []
+    with trio.fail_after(DEADLINE):
+        async with hub_and_api(settings) as (hub, api):
+            async with over_http(f"{root(api)}/mcp", generation) as client:
+                await client.call("debug_run", script="loop.py", wait=0)
+                before = hub.sessions[0].requests.last_seq
+
+                async def wait() -> None:
+                    told.append(await client.refused("debug_continue", action="wait", wait=300))
+
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(wait)
+                    await until(lambda: hub.sessions[0].requests.last_seq > before, "it waits")
+                    await api.client.post(f"{root(api)}/api/v1/shutdown")
+    (text,) = told
+    assert text.startswith("SHUTTING_DOWN: ")
+    assert "Start the relay again" in text
 
 
 async def test_no_text_is_kept_of_requests_that_stand_alone(api: Api) -> None:

@@ -228,6 +228,13 @@ async def test_a_request_that_stands_alone_says_the_same_in_headers_and_body(api
         assert await refusal(Mcp_Method="tools/list") == (400, -32020)
         later = json.loads(json.dumps(call).replace(ALONE, "2999-01-01"))
         assert await refusal(body=later, MCP_Protocol_Version="2999-01-01") == (400, -32022)
+        old = request(7, "2025-06-18", "tools/list")
+        answer = await client.post(
+            mcp_url(api), json=old, headers={**ACCEPTS, "MCP-Protocol-Version": "1999-01-01"}
+        )
+        error = answer.json()["error"]
+        assert (answer.status_code, answer.json()["id"], error["code"]) == (400, 7, -32022)
+        assert {"2024-11-05", ALONE} < set(error["data"]["supported"])
         v0 = request(1, ALONE, "tools/call", name="sessions_end", arguments={"sessionId": "x"})
         v0_url = mcp_url(api, "/mcp/v0")
         assert await refusal(v0_url, v0, Mcp_Name="sessions_end", Mcp_Param_Session="y") == (

@@ -270,6 +270,7 @@ GARBAGES: list[tuple[bytes, int, int | str | None]] = [
     # Who has sent a request waits for an answer to its id,
     (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
     (b'{"id": "a", "method": "ping"}', -32600, "a"),
+    (b'{"jsonrpc": "2.0", "id": 8}', -32600, 8),
     # if that is one; else for any.
     (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
     (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
@@ -305,6 +306,29 @@ async def test_a_client_that_goes_leaves_nothing_behind_and_sees_nothing_but_mes
             with trio.fail_after(DEADLINE):
                 assert await process.wait() == 0
             assert [one async for one in lines] == []
+
+
+async def test_a_call_that_waits_as_the_client_closes_the_input_is_not_answered(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    """Clients take what is said after that for a failure of their own."""
+    program(LOOP, "loop.py")
+    async with relay_mcp(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines = Lines(process.stdout)
+        await process.stdin.send_all(_messages())
+        for _ in range(2):
+            await anext(lines)
+        wait = {"name": "debug_continue", "arguments": {"action": "wait", "wait": 300}}
+        wait["_meta"] = {"progressToken": 1}
+        call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": wait}
+        await process.stdin.send_all(json.dumps(call).encode() + b"\n")
+        with trio.fail_after(DEADLINE):
+            assert (await anext(lines))["method"] == "notifications/progress"  # it waits
+            await process.stdin.aclose()
+            assert await process.wait() == 0
+        assert not [one async for one in lines if "id" in one]
 
 
 def _messages() -> bytes:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 from relay.actions import Action
-from relay.errors import InvalidRequest, RelayError
+from relay.errors import InvalidRequest, RelayError, SessionNotFound
 from relay.faces.mcp import arguments
 from relay.faces.mcp.actions import TOOL_WORDS
 from relay.faces.mcp.places import breakpoint_specs, file_and_line
@@ -328,6 +328,9 @@ async def stop_text(session: Session, max_chars: int, notes: Sequence[str] = ())
     if session.waiting_for_input is not None:
         head.append("it waits for input: answer with debug_input")
     elif session.phase.value == "running":
+        if session.is_ending:  # what let go of a call that waited
+            ends = f"the session {session.id} ends, and with it what it has started"
+            raise SessionNotFound(ends, session_id=session.id)
         head.append(RUNS_ON)
     room = max_chars - sum(len(line) + 1 for line in head)
     report = await stop_report(session, max_chars=max(200, room), since=since)

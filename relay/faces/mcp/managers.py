@@ -5,17 +5,24 @@ Knows the manager and when it ends. Host, Origin, token and size are checked in 
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 
 import trio
 from anyio import BrokenResourceError, ClosedResourceError
+from mcp import types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types.jsonrpc import UNSUPPORTED_PROTOCOL_VERSION
+from mcp.types.version import KNOWN_PROTOCOL_VERSIONS
 
-from relay.faces.common.asgi import Message, Receive, Scope, Send
+from relay.faces.common.asgi import BODY, Message, Receive, Scope, Send, json_headers
+from relay.faces.mcp.messages import Fault, message_of
 from relay.faces.mcp.server import make_server
 from relay.faces.mcp.tools import Tool
 from relay.hub import Hub
+
+PROTOCOL_VERSION = b"mcp-protocol-version"
 
 GRACE_SECONDS = 0.3
 """From `ending` on, for the answers of calls that waited: the drained hub lets them go at once."""
@@ -46,6 +53,12 @@ async def answer(
     The SDK answers a notification before it takes it. If the session of MCP ends in between, it
     would answer again, by a 500, and raise.
     """
+    if scope["method"] == "POST" and (refusal := _refusal(scope)) is not None:
+        body = refusal.encode()
+        headers = json_headers(scope, body)
+        await send({"type": "http.response.start", "status": 400, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+        return
     is_answered = False
 
     async def send_once(message: Message) -> None:
@@ -60,6 +73,26 @@ async def answer(
     except (ClosedResourceError, BrokenResourceError):
         if not is_answered:
             raise
+
+
+def _refusal(scope: Scope) -> str | None:
+    """The error for a body that is no message, or for a protocol that there is not.
+
+    The SDK names neither the id nor the protocols: it takes any version that it does not know for
+    one of a request that stands alone, and misses the envelope of that.
+    """
+    message = message_of(scope.get(BODY) or b"")
+    if isinstance(message, Fault):
+        return message.answer("the body")
+    asked = dict(scope["headers"]).get(PROTOCOL_VERSION)
+    if not isinstance(message, types.JSONRPCRequest) or message.method == "initialize":
+        return None
+    if asked is None or (version := asked.decode("latin-1")) in KNOWN_PROTOCOL_VERSIONS:
+        return None
+    data = {"supported": list(KNOWN_PROTOCOL_VERSIONS), "requested": version[:100]}
+    words = f"Unsupported protocol version; supported: {', '.join(KNOWN_PROTOCOL_VERSIONS)}"
+    error = {"code": UNSUPPORTED_PROTOCOL_VERSION, "message": words, "data": data}
+    return json.dumps({"jsonrpc": "2.0", "id": message.id, "error": error})
 
 
 def _is_news(record: logging.LogRecord) -> bool:

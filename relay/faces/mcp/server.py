@@ -22,7 +22,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ValidationError
 
 from relay.asker import Asker, ask_for
-from relay.errors import InvalidRequest, RelayError
+from relay.errors import InvalidRequest, RelayError, SessionNotFound
 from relay.faces.common.client_name import LONGEST_ARGUMENTS, LONGEST_NAME
 from relay.faces.common.failures import as_relay_error
 from relay.faces.mcp import resources
@@ -254,6 +254,9 @@ class _Call:
             raise in_arguments(_refusal(error, tool.model, given), tool.names) from None
         except InvalidRequest as error:
             raise in_arguments(error, tool.names) from None
+        except SessionNotFound:
+            self._hub.check_open()  # it ends with the relay: that is the reason
+            raise
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:

@@ -6,12 +6,11 @@ so that a signal would have to wait for the client's next line.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import anyio
 import trio
@@ -19,12 +18,11 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
-from mcp.types.jsonrpc import INVALID_REQUEST, PARSE_ERROR
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails, from_json
+from mcp.types.jsonrpc import CONNECTION_CLOSED, PARSE_ERROR
 
 from relay.config import Settings
 from relay.faces.common.own_streams import own_streams
+from relay.faces.mcp.messages import Fault, message_of
 from relay.faces.mcp.server import make_server
 from relay.faces.mcp.tools import Tool
 from relay.hub import open_relay
@@ -33,6 +31,8 @@ LINE_BYTES = 10 * 1024 * 1024
 """The longest message that is read, as over HTTP."""
 
 READ_BYTES = 64 * 1024
+
+TOO_LONG = Fault(PARSE_ERROR, f"longer than {LINE_BYTES} bytes")
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
@@ -116,71 +116,27 @@ async def serve_pipes(pipes: Pipes, server: Server[Any]) -> None:
 async def _read(pipes: Pipes, incoming: Incoming) -> None:
     async with incoming:
         async for line in pipes.lines():
-            message = _message(line)
-            if isinstance(message, _Fault):
-                await pipes.write(message.answer())
+            message = TOO_LONG if line is None else message_of(line)
+            if isinstance(message, Fault):
+                await pipes.write(message.answer("a line"))
             else:
                 await incoming.send(SessionMessage(message))
-
-
-class _Fault(NamedTuple):
-    """Why a line is no message."""
-
-    code: int
-    reason: str
-    request_id: int | str | None = None
-    """Of the request that it was meant to be, whose sender waits for an answer."""
-
-    def answer(self) -> str:
-        what = "Parse error" if self.code == PARSE_ERROR else "Invalid request"
-        message = f"{what}: a line must be one JSON-RPC message ({self.reason})"
-        error = {"code": self.code, "message": message}
-        return json.dumps({"jsonrpc": "2.0", "id": self.request_id, "error": error})
-
-
-def _message(line: bytes | None) -> types.JSONRPCMessage | _Fault:
-    """The message, or what is wrong with the line."""
-    if line is None:
-        return _Fault(PARSE_ERROR, f"longer than {LINE_BYTES} bytes")
-    try:
-        message = types.jsonrpc_message_adapter.validate_json(line)
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        if fault["type"] == "json_invalid":
-            return _Fault(PARSE_ERROR, str(fault["msg"]), _id_of_request(_read_anyhow(line)))
-        return _Fault(INVALID_REQUEST, _spelled(fault), _id_of_request(from_json(line)))
-    # The SDK takes a request for a notification if its id is none, and does not answer.
-    if isinstance(message, types.JSONRPCNotification) and "id" in from_json(line):
-        return _Fault(INVALID_REQUEST, "id: must be a string or a whole number")
-    return message
-
-
-def _read_anyhow(line: bytes) -> Any:
-    """What Python reads, which takes half a character for text; None if it cannot either."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _spelled(fault: ErrorDetails) -> str:
-    # The first part of the place is the kind of message that it was taken for.
-    place = ".".join(str(part) for part in fault["loc"][1:])
-    return f"{place}: {fault['msg']}" if place else fault["msg"]
-
-
-def _id_of_request(found: Any) -> int | str | None:
-    if not isinstance(found, dict) or "method" not in found:
-        return None
-    given = found.get("id")
-    return given if type(given) in (int, str) else None
 
 
 async def _write(pipes: Pipes, to_send: Outgoing, scope: trio.CancelScope) -> None:
     try:
         async with to_send:
             async for message in to_send:
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await pipes.write(text)
+                if not _says_that_it_ends(message.message):
+                    text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await pipes.write(text)
     except OSError:  # the client has gone
         scope.cancel()
+
+
+def _says_that_it_ends(message: types.JSONRPCMessage) -> bool:
+    """Whether it tells who has closed the input that it is closed, as an answer to what still waits.
+
+    Some clients take a word after that for a failure of their own.
+    """
+    return isinstance(message, types.JSONRPCError) and message.error.code == CONNECTION_CLOSED
