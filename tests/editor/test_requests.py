@@ -72,7 +72,12 @@ async def test_a_debugger_that_lacks_something_has_it_taken_back(api: Api, progr
     await api.session(adapter="perl")
     async with editor(terms(api)) as peer:
         await join(peer)
-        assert told(peer) == {"supportsDataBreakpoints": False}
+        filters = told(peer).pop("exceptionBreakpointFilters")
+        assert [one["filter"] for one in filters] == ["uncaught", "raised"]
+        assert {name for name in told(peer) if name.startswith("supports")} == {
+            "supportsDataBreakpoints"
+        }
+        assert told(peer)["supportsDataBreakpoints"] is False
         await peer.send({"command": "modules"})
         with pytest.raises(Refused):
             await peer.ask("modules")
@@ -213,6 +218,138 @@ async def test_an_expression_is_evaluated_for_what_the_editor_wants_it(
         for typed in ("other = 5", "None", "print('typed')"):
             assert await result(typed, "repl") == "", "as Python's own prompt"
         assert await result("other", "repl") == "5"
+
+
+TWO_THREADS = """
+    import threading
+
+    done = threading.Event()
+
+    def level(depth):
+        mine = ["own", depth]
+        if depth:
+            return level(depth - 1)
+        done.wait()
+
+    other = threading.Thread(target=level, args=(1,), name="Other")
+    other.start()
+    while not other.is_alive():
+        pass
+    here = 5
+    done.set()  # @first
+    other.join()
+"""
+
+
+async def test_locals_are_shown_of_every_thread(api: Api, program: Write) -> None:
+    source = program(TWO_THREADS)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source)
+        await peer.event("stopped")
+        threads = (await peer.ask("threads"))["threads"]
+        (other,) = [one["id"] for one in threads if one["name"] == "Other"]
+        shown = await peer.ask("stackTrace", threadId=other)
+        frames = [one for one in shown["stackFrames"] if one["name"] == "level"]
+        assert [
+            (await peer.locals(frame))[name]["value"]
+            for frame in frames
+            for name in ("depth", "mine")
+        ] == ["0", "['own', 0]", "1", "['own', 1]"]
+        (scope,) = (await peer.ask("scopes", frameId=frames[0]["id"]))["scopes"]
+        reference = {"variablesReference": scope["variablesReference"]}
+        page = (await peer.ask("variables", **reference, start=1, count=1))["variables"]
+        assert [one["name"] for one in page] == ["mine"]
+        with pytest.raises(Refused, match=f"in the thread that stopped. Thread {other} has not"):
+            await peer.value("depth", frameId=frames[0]["id"])
+        await peer.ask("continue", threadId=threads[0]["id"])
+        await peer.event("terminated")
+
+
+async def test_exceptions_that_own_code_leaves_to_libraries_are_a_filter(
+    api: Api, program: Write
+) -> None:
+    source = program("""
+        import contextlib
+
+        def fails():
+            raise KeyError("left")  # @raise
+
+        with contextlib.ExitStack() as stack:
+            stack.push(lambda *_: True)
+            stack.enter_context(contextlib.suppress(KeyError))
+            fails()
+        print("on")  # @first
+    """)
+    async with editor(terms(api)) as peer:
+        initialized = await peer.ask("initialize", adapterID="relay")
+        offered = [one["filter"] for one in initialized["exceptionBreakpointFilters"]]
+        assert offered == ["uncaught", "raised", "userUnhandled"]
+        arguments = {"program": source.text, "cwd": str(source.path.parent)}
+        await peer.send({"command": "launch", "arguments": arguments})
+        await peer.event("initialized")
+        await peer.ask("setExceptionBreakpoints", filters=["uncaught", "userUnhandled"])
+        (session,) = (await api.get("/sessions"))["items"]
+        path = f"/sessions/{session['session_id']}/exception-breakpoints"
+        assert (await api.get(path))["filters"] == ["uncaught", "user_unhandled"]
+        await peer.ask("disconnect")
+
+
+async def test_an_interpreter_may_be_given_with_its_own_arguments(api: Api, program: Write) -> None:
+    source = program("import sys\nprint(sys._xoptions)\nhere = 1  # @first\n")
+    for how in ({"python": [sys.executable, "-X", "mine"]}, {"pythonPath": sys.executable}):
+        async with editor(terms(api)) as peer:
+            await launched(peer, source, console="integratedTerminal", **how)
+            await peer.event("stopped")
+            assert (await peer.value("sys._xoptions.get('mine')")) == str("python" in how or None)
+            printed = [one["output"] for one in peer.events("output")]
+            assert "opens no terminal" in printed[0]
+            await peer.ask("disconnect")
+
+
+async def test_what_the_program_starts_is_debugged_if_it_does_not_say_otherwise(
+    api: Api, program: Write
+) -> None:
+    child = program("print('child')  # @first\n", "child.py")
+    parent = program(f"""
+        import subprocess, sys
+        subprocess.run([sys.executable, {child.text!r}], check=True)
+        print("over")  # @last
+    """)
+    async with editor(terms(api)) as peer:
+        arguments = {"program": parent.text, "cwd": str(parent.path.parent)}
+        await peer.send({"command": "launch", "arguments": arguments})
+        await peer.event("initialized")
+        await peer.places(child, "first")
+        await peer.places(parent, "last")
+        await peer.ask("configurationDone")
+        for source, mark in ((child, "first"), (parent, "last")):
+            why = await peer.event("stopped")
+            (frame, *_) = await stack(peer, why)
+            assert (frame["source"]["path"], frame["line"]) == (source.text, source.line(mark))
+            names = [one["name"] for one in (await peer.ask("threads"))["threads"]]
+            if source is parent:
+                assert names == ["MainThread"]
+            await peer.ask("continue", threadId=why["threadId"])
+        await peer.event("terminated")
+
+
+async def test_a_restart_with_a_whole_configuration_keeps_nothing_of_the_earlier(
+    api: Api, program: Write
+) -> None:
+    source = program("import os, sys\nhere = 1  # @first\n")
+    async with editor(terms(api)) as peer:
+        await launched(peer, source, args=["one"], env={"MARK": "x"}, pythonArgs=["-X", "mine"])
+        await peer.event("stopped")
+        seen = "(sys.argv[1:], os.environ.get('MARK'), 'mine' in sys._xoptions)"
+        assert await peer.value(seen) == "(['one'], 'x', True)"
+        for arguments, values in (
+            ({"env": {}}, "(['one'], None, True)"),
+            ({"program": source.text}, "([], None, False)"),
+            ({"program": source.text, "args": ["two"]}, "(['two'], None, False)"),
+        ):
+            await peer.ask("restart", arguments=arguments)
+            await peer.event("stopped")
+            assert await peer.value(seen) == values
 
 
 async def test_threads_of_several_processes_are_told_apart(api: Api, program: Write) -> None:

@@ -190,18 +190,20 @@ async def test_a_call_that_waits_as_the_relay_ends_does_not_say_that_the_program
     program(LOOP, "loop.py")
     told: list[str] = []
     with trio.fail_after(DEADLINE):
-        async with hub_and_api(settings) as (hub, api):
-            async with over_http(f"{root(api)}/mcp", generation) as client:
-                await client.call("debug_run", script="loop.py", wait=0)
-                before = hub.sessions[0].requests.last_seq
+        async with (
+            hub_and_api(settings) as (hub, api),
+            over_http(f"{root(api)}/mcp", generation) as client,
+        ):
+            await client.call("debug_run", script="loop.py", wait=0)
+            before = hub.sessions[0].requests.last_seq
 
-                async def wait() -> None:
-                    told.append(await client.refused("debug_continue", action="wait", wait=300))
+            async def wait() -> None:
+                told.append(await client.refused("debug_continue", action="wait", wait=300))
 
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(wait)
-                    await until(lambda: hub.sessions[0].requests.last_seq > before, "it waits")
-                    await api.client.post(f"{root(api)}/api/v1/shutdown")
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(wait)
+                await until(lambda: hub.sessions[0].requests.last_seq > before, "it waits")
+                await api.client.post(f"{root(api)}/api/v1/shutdown")
     (text,) = told
     assert text.startswith("SHUTTING_DOWN: ")
     assert "Start the relay again" in text

@@ -32,11 +32,14 @@ from relay.faces.dap.inspector import (
 from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
 from relay.faces.dap.request_queue import RequestQueue
 from relay.faces.dap.starting import (
+    NO_TERMINAL,
     attach_fields,
+    is_whole,
     launch_fields,
     names_process,
     restart_fields,
     session_fields,
+    wants_terminal,
 )
 from relay.models.sessions import SessionView
 
@@ -329,6 +332,8 @@ class Face:
         await self._session.launch(**launch_fields(launch.arguments), wait=0)
         self._launch, self._launched = None, launch.arguments
         self._editor.answer(launch)
+        if wants_terminal(launch.arguments):
+            self._editor.event("output", {"category": "console", "output": NO_TERMINAL})
         with contextlib.suppress(RelayError):  # it has ended by now
             await events.introduce("launch")
 
@@ -380,6 +385,8 @@ class Face:
         except ValueError as error:
             raise EditorRefusal(f"restart: {error}") from None
         await session.restart(**fields, wait=0)
+        if self._launched is not None and is_whole(given):
+            self._launched = given
         return None
 
     # Breakpoints ------------------------------------------------------------------------------
@@ -416,7 +423,7 @@ class Face:
 
     async def _set_exceptions(self, arguments: Arguments) -> Body:
         """What an editor says of exceptions as it joins is its default, and not a wish."""
-        filters = list(arguments["filters"])
+        filters = [views.FILTER_NAMES.get(one, one) for one in arguments["filters"]]
         if not self._read_only and (self._configured or self._is_own):
             await self._session.set_exception_breakpoints(filters=filters)
         return None

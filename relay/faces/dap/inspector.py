@@ -14,7 +14,7 @@ from relay.client import AsyncSession
 from relay.dap import types as dap
 from relay.faces.dap import views
 from relay.faces.dap.sources import EditorSources
-from relay.models.inspection import FrameView
+from relay.models.inspection import FrameView, VariableView
 
 Arguments = Mapping[str, Any]
 Body = Mapping[str, Any] | None
@@ -34,6 +34,10 @@ COPIED_CHARACTERS = 1_000_000
 """Of a value, before it is cut; the second is for the context `clipboard`."""
 
 
+FIRST_ELSEWHERE = 2**30
+"""References of our own, to the locals of threads that have not stopped; those of values are lower."""
+
+
 class EditorRefusal(Exception):
     """The face refuses by itself; the text is for people at an editor."""
 
@@ -49,18 +53,22 @@ class EditorInspector:
         self._frames: dict[int, tuple[int, int]] = {}
         self._last_frame = 0
         self._frame_of_reference: dict[int, int] = {}
+        self._elsewhere: dict[int, tuple[int, int]] = {}
+        """By our reference: a frame of a thread that has not stopped, which shows its locals."""
         self._targets: list[tuple[str, int]] = []
 
     def forget_stop(self) -> None:
         """The program runs on: what was numbered is of no use any more."""
         self._frames.clear()
         self._frame_of_reference.clear()
+        self._elsewhere.clear()
         self._sources.forget_stop()
 
     async def threads(self, arguments: Arguments) -> Body:
         """The threads of the program."""
         threads = (await self._session.threads()).threads
-        return {"threads": [views.thread(one) for one in threads]}
+        several = len({one.process and one.process.pid for one in threads}) > 1
+        return {"threads": [views.thread(one, named=several) for one in threads]}
 
     async def stack(self, arguments: Arguments) -> Body:
         """Frames of a thread, each with a number."""
@@ -83,15 +91,23 @@ class EditorInspector:
 
     async def index_of(self, frame: int | None) -> int:
         """Which frame of the stopped thread; the innermost one without a number."""
+        thread, index = await self._place_of(frame)
+        if thread is not None:
+            raise EditorRefusal(
+                "expressions are evaluated, and values expanded and set, in the thread that stopped. "
+                f"Thread {thread} has not: its locals are shown"
+            )
+        return index
+
+    async def _place_of(self, frame: int | None) -> tuple[int | None, int]:
+        """Thread and index of a frame; no thread if it is the one that stopped."""
         if not frame:
-            return 0
+            return None, 0
         if frame not in self._frames:
             raise EditorRefusal(f"frame {frame} is of an earlier stop")
         thread, index = self._frames[frame]
         stopped = (await self._session.view()).stopped_thread_id
-        if thread != stopped:
-            raise EditorRefusal(f"values are shown of the thread that stopped, {stopped}")
-        return index
+        return (None if thread == stopped else thread), index
 
     async def named(self, arguments: Arguments) -> tuple[str | None, int]:
         """A variable as the editor shows it, or an expression, as the program names it; and the frame."""
@@ -104,7 +120,11 @@ class EditorInspector:
 
     async def scopes(self, arguments: Arguments) -> Body:
         """The scopes of a frame."""
-        index = await self.index_of(arguments["frameId"])
+        thread, index = await self._place_of(arguments["frameId"])
+        if thread is not None:
+            number = FIRST_ELSEWHERE + len(self._elsewhere)
+            self._elsewhere[number] = thread, index
+            return {"scopes": [views.locals_elsewhere(number)]}
         found = await self._session.scopes(frame_id=index)
         for one in found.scopes:
             self._frame_of_reference[one.variables_reference] = index
@@ -112,10 +132,19 @@ class EditorInspector:
 
     async def variables(self, arguments: Arguments) -> Body:
         """What a reference stands for."""
+        start = arguments.get("start") or 0
+        count = min(arguments.get("count") or MOST_CHILDREN, MOST_CHILDREN)
+        if (place := self._elsewhere.get(arguments["variablesReference"])) is not None:
+            thread, index = place
+            there = await self._session.frame_variables(
+                index, thread_id=thread, offset=start, limit=count
+            )
+            found_there = [one for one in there.variables if isinstance(one, VariableView)]
+            return {"variables": [views.variable(one) for one in found_there]}
         found = await self._session.variables(
             variables_reference=arguments["variablesReference"],
-            start=arguments.get("start") or 0,
-            count=min(arguments.get("count") or MOST_CHILDREN, MOST_CHILDREN),
+            start=start,
+            count=count,
             filter=arguments.get("filter"),
         )
         index = self._frame_of_reference.get(arguments["variablesReference"], 0)

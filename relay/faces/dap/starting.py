@@ -21,24 +21,71 @@ _PROCESS = ("processId", "pid", "port", "connect")
 """What an `attach` names a process by that is no session yet."""
 
 
+_LEFT_OUT: Mapping[str, Any] = {
+    "args": [],
+    "env": {},
+    "stop_on_entry": None,
+    "python_args": [],
+}
+"""What a whole configuration says of the program by leaving it out, over an earlier one."""
+
+
 def session_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What of a launch or an attach is of the session that is made for it."""
-    return {ours: arguments[name] for name, ours in _SESSION.items() if arguments.get(name)}
+    fields = {ours: arguments[name] for name, ours in _SESSION.items() if arguments.get(name)}
+    python, _ = _interpreter(arguments)
+    return {**fields, "python_path": python} if python else fields
 
 
 def launch_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What of a launch, or of a restart, is of the program."""
-    return {
+    fields = {
         ours: value for name, ours in _LAUNCH.items() if (value := arguments.get(name)) is not None
     }
+    _, options = _interpreter(arguments)
+    more = fields.get("python_args", [])
+    if options and isinstance(more, list):
+        fields["python_args"] = [*options, *more]
+    if is_whole(arguments):
+        fields.setdefault("debug_subprocesses", "auto")
+    return fields
+
+
+NO_TERMINAL = (
+    "relay dap opens no terminal: what is printed is shown here, and input is given by "
+    "`relay input` or an agent\n"
+)
+
+
+def wants_terminal(arguments: Mapping[str, Any]) -> bool:
+    """Whether the program is to run in a terminal of the editor's."""
+    return arguments.get("console") in ("integratedTerminal", "externalTerminal")
+
+
+def is_whole(arguments: Mapping[str, Any]) -> bool:
+    """Whether it is a configuration by itself, and not only what of one has changed."""
+    return bool(arguments.get("program") or arguments.get("module"))
+
+
+def _interpreter(arguments: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    """The interpreter and its own arguments, as configurations for Python have them."""
+    python = arguments.get("python") or arguments.get("pythonPath")
+    if isinstance(python, list) and python:
+        return python[0], python[1:]
+    return python, []
 
 
 def restart_fields(arguments: Mapping[str, Any], launched: Mapping[str, Any]) -> dict[str, Any]:
     """What a restart changes; `launched` is the launch's. Raises ValueError for what it cannot."""
-    for name in ("python", "adapter"):
-        if name in arguments and arguments[name] != launched.get(name):
-            raise ValueError(f"{name} stays as it was launched. Start debugging again to change it")
+    python, launched_python = _interpreter(arguments)[0], _interpreter(launched)[0]
+    is_other = python is not None or is_whole(arguments)
+    if is_other and python != launched_python:
+        raise ValueError("python stays as it was launched. Start debugging again to change it")
+    if "adapter" in arguments and arguments["adapter"] != launched.get("adapter"):
+        raise ValueError("adapter stays as it was launched. Start debugging again to change it")
     fields = launch_fields(arguments)
+    if is_whole(arguments):
+        fields = {**_LEFT_OUT, **fields}
     if arguments.get("cwd"):
         fields["cwd"] = arguments["cwd"]
     return fields

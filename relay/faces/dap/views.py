@@ -17,6 +17,15 @@ FILTERS: list[dap.ExceptionBreakpointsFilter] = [
     {"filter": "raised", "label": "Raised exceptions", "default": False},
 ]
 
+USER_UNHANDLED: dap.ExceptionBreakpointsFilter = {
+    "filter": "userUnhandled",
+    "label": "Exceptions that own code leaves to libraries",
+    "default": False,
+}
+
+FILTER_NAMES: Mapping[str, str] = {"userUnhandled": "user_unhandled"}
+"""What the relay calls filters that it does not call as editors do."""
+
 CAPABILITIES: dap.Capabilities = {
     "supportsConfigurationDoneRequest": True,
     "supportsConditionalBreakpoints": True,
@@ -34,7 +43,7 @@ CAPABILITIES: dap.Capabilities = {
     "supportTerminateDebuggee": True,
     "supportsTerminateRequest": True,
     "supportsDelayedStackTraceLoading": True,
-    "exceptionBreakpointFilters": FILTERS,
+    "exceptionBreakpointFilters": [*FILTERS, USER_UNHANDLED],
 }
 
 
@@ -43,17 +52,22 @@ ABILITIES: Mapping[str, dap.Capabilities] = {
     "data_breakpoints": {"supportsDataBreakpoints": True},
     "modules": {"supportsModulesRequest": True, "supportsLoadedSourcesRequest": True},
     "set_next_line": {"supportsGotoTargetsRequest": True},
+    "exception_details": {"exceptionBreakpointFilters": [*FILTERS, USER_UNHANDLED]},
 }
 """What is known of a debugger by its name: said when an editor has joined."""
+
+
+_WITHOUT: Mapping[str, Any] = {"exceptionBreakpointFilters": FILTERS}
 
 
 def capabilities_with(abilities: Collection[str]) -> dap.Capabilities:
     """How a debugger's capabilities differ from those that every editor was told first."""
     found: dict[str, Any] = {}
     for ability, capabilities in ABILITIES.items():
-        for name in capabilities:
-            if (ability in abilities) is not CAPABILITIES.get(name, False):
-                found[name] = ability in abilities
+        for name, value in capabilities.items():
+            present = value if ability in abilities else _WITHOUT.get(name, False)
+            if present != CAPABILITIES.get(name, False):
+                found[name] = present
     return cast("dap.Capabilities", found)
 
 
@@ -131,9 +145,9 @@ def refused_breakpoint(line: int | None, why: str) -> dap.Breakpoint:
     return shown
 
 
-def thread(view: ThreadView) -> dap.Thread:
-    """A thread, with its process where several are debugged: each has a MainThread."""
-    of = "" if view.process is None else f" ({view.process.name} {view.process.pid})"
+def thread(view: ThreadView, *, named: bool) -> dap.Thread:
+    """A thread; `named` with its process, where there are several: each has a MainThread."""
+    of = "" if view.process is None or not named else f" ({view.process.name} {view.process.pid})"
     return {"id": view.id, "name": view.name + of}
 
 
@@ -172,6 +186,16 @@ def scope(view: ScopeView) -> dap.Scope:
         "namedVariables": view.named_variables,
         "indexedVariables": view.indexed_variables,
         "expensive": view.expensive,
+    }
+
+
+def locals_elsewhere(number: int) -> dap.Scope:
+    """The locals of a frame of a thread that has not stopped."""
+    return {
+        "name": "Locals",
+        "presentationHint": "locals",
+        "variablesReference": number,
+        "expensive": False,
     }
 
 
