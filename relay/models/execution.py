@@ -59,6 +59,30 @@ class StepRequest(Waiting):
     granularity: Literal["line", "statement"] = "line"
 
 
+class StepIntoRequest(StepRequest):
+    target_id: int | None = Field(
+        None,
+        description="The call to step into: one that `step-in-targets` has listed at this stop; "
+        "default: the first that is made",
+    )
+
+
+class StepInTarget(Resource):
+    """A call that a step may go into."""
+
+    id: int = Field(description="For `target_id` of `step-into`, at this stop")
+    label: str
+    line: int | None = left_out("Where it is, if the debugger says it")
+    column: int | None = left_out()
+    end_line: int | None = left_out()
+    end_column: int | None = left_out()
+
+
+class StepInTargets(Resource):
+    thread_id: int
+    targets: list[StepInTarget]
+
+
 class StepOutRequest(Waiting):
     thread_id: int | None = Field(None, description="Thread to step; default: the stopped one")
 

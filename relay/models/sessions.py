@@ -123,7 +123,7 @@ class SessionView(OfFailure):
     debugger: DebuggerView | None = Field(None, description="Null before the first launch")
     extras: list[str] | None = left_out(
         "What its debugger can that few can, while there is a program: step_back, restart_frame, "
-        "set_expression"
+        "set_expression, step_in_targets"
     )
     hold: HoldView | None = left_out("Who has taken it: others do not run its program")
     pid: int | None = None

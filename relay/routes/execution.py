@@ -11,13 +11,15 @@ from relay.models.execution import (
     PauseRequest,
     PauseResult,
     RestartFrameRequest,
+    StepInTargets,
+    StepIntoRequest,
     StepOutRequest,
     StepRequest,
 )
 from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
 from relay.models.threads import ThreadRequest, ThreadResult
 from relay.models.trace import TraceRequest, TraceResult, TraceView
-from relay.routes.endpoint import route, route_at
+from relay.routes.endpoint import Nothing, route, route_at
 from relay.routes.refusals import ASKS, PLACES, RUNS
 
 _S = "/sessions/{session_id}"
@@ -56,10 +58,18 @@ class ExecutionRoutes:
     step_into = route(
         "POST",
         f"{_S}/step-into",
-        StepRequest,
+        StepIntoRequest,
         ExecutionResult,
         "execution.stepping.step_into",
-        errors=(ThreadNotFound, *RUNS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
+    )
+    step_in_targets = route(
+        "GET",
+        f"{_S}/step-in-targets",
+        Nothing,
+        StepInTargets,
+        "execution.stepping.step_in_targets",
+        errors=(NotSupported, *RUNS),
     )
     step_out = route(
         "POST",

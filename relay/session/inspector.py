@@ -28,6 +28,8 @@ class Extra(StrEnum):
     """It also runs backwards: DAP's stepBack and reverseContinue."""
     RESTART_FRAME = "restart_frame"
     SET_EXPRESSION = "set_expression"
+    STEP_IN_TARGETS = "step_in_targets"
+    """It tells the calls that a step may go into, and goes into a chosen one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,6 +265,37 @@ async def test_locals_are_shown_of_every_thread(api: Api, program: Write) -> Non
         await peer.event("terminated")
 
 
+async def test_one_of_the_calls_of_a_line_is_stepped_into(api: Api, program: Write) -> None:
+    source = program("""
+        def inner(number):
+            return number + 1  # @inner
+
+        def outer(number):
+            return number * 2  # @outer
+
+        outer(inner(3))  # @first
+        print("end")
+    """)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source)
+        why = await peer.event("stopped")
+        assert told(peer)["supportsStepInTargetsRequest"] is True
+        frames = await stack(peer, why)
+        targets = (await peer.ask("stepInTargets", frameId=frames[0]["id"]))["targets"]
+        (chosen,) = [one["id"] for one in targets if one["label"].startswith("outer")]
+        thread = {"threadId": why["threadId"]}
+        with pytest.raises(Refused, match=r"^targetId: .* is none of the calls"):
+            await peer.ask("stepIn", **thread, targetId=77)
+        await peer.ask("stepIn", **thread, targetId=chosen)
+        assert (why := await peer.event("stopped"))["reason"] == "step"
+        frames = await stack(peer, why)
+        assert (frames[0]["name"], frames[0]["line"]) == ("outer", source.line("outer"))
+        # Of a frame below, nothing can be chosen.
+        assert (await peer.ask("stepInTargets", frameId=frames[1]["id"])) == {"targets": []}
+        await peer.ask("continue", **thread)
+        await peer.event("terminated")
+
+
 async def test_exceptions_that_own_code_leaves_to_libraries_are_a_filter(
     api: Api, program: Write
 ) -> None:

@@ -169,8 +169,8 @@ class ProbeInspector(Inspector):
 
     @property
     def extras(self) -> frozenset[Extra]:
-        """Setting an expression; not running backwards, nor restarting a frame."""
-        return frozenset((Extra.SET_EXPRESSION,))
+        """Not running backwards, nor restarting a frame."""
+        return frozenset((Extra.SET_EXPRESSION, Extra.STEP_IN_TARGETS))
 
     async def set_expression(
         self, frame: Frame, expression: str, value: str, *, reveal: bool

@@ -36,6 +36,7 @@ CAPABILITIES = {
     Extra.STEP_BACK: "supportsStepBack",
     Extra.RESTART_FRAME: "supportsRestartFrame",
     Extra.SET_EXPRESSION: "supportsSetExpression",
+    Extra.STEP_IN_TARGETS: "supportsStepInTargetsRequest",
 }
 
 LOCALS = 200

@@ -18,6 +18,7 @@ ARGUMENTS: Mapping[str, str] = {
     "thread_id": "threadId",
     "frame_id": "frameId",
     "start_frame": "startFrame",
+    "target_id": "targetId",
     "variables_reference": "variablesReference",
     "function": "name",
     "hit_condition": "hitCondition",

@@ -439,7 +439,8 @@ class Face:
         return None
 
     async def _step_in(self, arguments: Arguments) -> Body:
-        await self._session.step_into(wait=0, thread_id=arguments["threadId"])
+        chosen = {} if (one := arguments.get("targetId")) is None else {"target_id": one}
+        await self._session.step_into(wait=0, thread_id=arguments["threadId"], **chosen)
         return None
 
     async def _step_out(self, arguments: Arguments) -> Body:

@@ -196,6 +196,14 @@ class EditorInspector:
             raise EditorRefusal(f"goto: {number} is no id of gotoTargets")
         return self._targets[number - 1]
 
+    async def step_in_targets(self, arguments: Arguments) -> Body:
+        """The calls that the innermost function has still to make; of others, none can be chosen."""
+        thread, index = await self._place_of(arguments["frameId"])
+        if thread is not None or index:
+            return {"targets": []}
+        found = await self._session.step_in_targets()
+        return {"targets": [views.step_in_target(one) for one in found.targets]}
+
     async def completions(self, arguments: Arguments) -> Body:
         """How what was typed may go on."""
         found = await self._session.completions(
@@ -247,6 +255,7 @@ LOOKS: Mapping[str, Callable[[EditorInspector, Arguments], Awaitable[Body]]] = {
     "variables": EditorInspector.variables,
     "evaluate": EditorInspector.evaluate,
     "gotoTargets": EditorInspector.goto_targets,
+    "stepInTargets": EditorInspector.step_in_targets,
     "completions": EditorInspector.completions,
     "exceptionInfo": EditorInspector.exception_info,
     "modules": EditorInspector.modules,

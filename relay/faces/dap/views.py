@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
+from relay.models.execution import StepInTarget
 from relay.models.inspection import Evaluation, FrameView, ScopeView, ThreadView, VariableView
 from relay.models.lookup import CompletionItem, ExceptionDetails, ModuleView, usual_name
 from relay.models.sessions import SessionView
@@ -75,6 +76,7 @@ EXTRAS: Mapping[str, dap.Capabilities] = {
     "step_back": {"supportsStepBack": True},
     "restart_frame": {"supportsRestartFrame": True},
     "set_expression": {"supportsSetExpression": True},
+    "step_in_targets": {"supportsStepInTargetsRequest": True},
 }
 """What only some debuggers can: said when the session's is known."""
 
@@ -197,6 +199,19 @@ def locals_elsewhere(number: int) -> dap.Scope:
         "variablesReference": number,
         "expensive": False,
     }
+
+
+def step_in_target(view: StepInTarget) -> dict[str, Any]:
+    """A call that a step may go into."""
+    shown = {
+        "id": view.id,
+        "label": view.label,
+        "line": view.line,
+        "column": view.column,
+        "endLine": view.end_line,
+        "endColumn": view.end_column,
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def variable(view: VariableView) -> dap.Variable:

@@ -15,11 +15,12 @@ texts             answers that keep to their bound
 failures          errors as an agent can use them
 actions           what to do next, in calls of the tools
 server            the table as a server of the MCP SDK
+messages          what a client has sent as one message, or what is wrong with it
 stdio             its transport on standard input and output
 http              its transport over HTTP
 managers          the SDK's session manager for it, in a nursery of ours
 command           `relay mcp`
 
-Only `server`, `stdio` and `managers` import the SDK, when the face is first used: that takes half
-a second. So `http` loads `managers` at the first request.
+Only `server`, `messages`, `stdio` and `managers` import the SDK, when the face is first used: that
+takes half a second. So `http` loads `managers` at the first request.
 """

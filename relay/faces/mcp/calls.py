@@ -25,7 +25,7 @@ from relay.models.breakpoints import (
 from relay.models.creating import CreateSession
 from relay.models.ending import RestartRequest
 from relay.models.exceptions import SetExceptionBreakpoints
-from relay.models.execution import ContinueRequest, PauseRequest, StepOutRequest, StepRequest
+from relay.models.execution import ContinueRequest, PauseRequest, StepIntoRequest, StepOutRequest
 from relay.models.inspection import EvaluateRequest, Evaluation
 from relay.models.launch import AttachRequest, LaunchRequest
 from relay.models.output import InputRequest
@@ -226,8 +226,9 @@ async def _step(session: Session, asked: arguments.Continue) -> list[str]:
     if asked.action == "out":
         await stepping.step_out(session, body=StepOutRequest(wait=0, thread_id=asked.thread))
     else:
+        body = StepIntoRequest(wait=0, thread_id=asked.thread)
         step = stepping.step_over if asked.action == "over" else stepping.step_into
-        await step(session, body=StepRequest(wait=0, thread_id=asked.thread))
+        await step(session, body=body)
     await wait_for_stop(session, wait=asked.wait)
     return [str(TOOL_WORDS[Action.LEAVE_RUNNER])] if left_failure(session) else []
 

@@ -18,7 +18,7 @@ from relay.faces.stdio.lines import Command, cut, fits, front, pieces, short
 from relay.hub import Hub
 from relay.models import line_protocol as protocol
 from relay.models.ending import RestartRequest
-from relay.models.execution import ContinueRequest, StepOutRequest, StepRequest
+from relay.models.execution import ContinueRequest, StepIntoRequest, StepOutRequest, StepRequest
 from relay.models.inspection import EvaluateRequest
 from relay.models.launch import LaunchRequest
 from relay.models.output import EventsQuery, InputRequest
@@ -212,7 +212,7 @@ class DebuggedProgram:
         await stepping.continue_execution(self._session, body=ContinueRequest())
 
     async def _step_into(self, params: protocol.Params) -> None:
-        await self._step(stepping.step_into(self._session, body=StepRequest(wait=0)))
+        await self._step(stepping.step_into(self._session, body=StepIntoRequest(wait=0)))
 
     async def _step_over(self, params: protocol.Params) -> None:
         await self._step(stepping.step_over(self._session, body=StepRequest(wait=0)))

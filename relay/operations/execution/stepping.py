@@ -12,7 +12,13 @@ from typing import Any, TypeVar
 
 from relay.actions import Action
 from relay.dap.lifecycle import Phase
-from relay.errors import DebuggerError, DebuggerTimeout, InvalidSessionState, ThreadNotFound
+from relay.errors import (
+    DebuggerError,
+    DebuggerTimeout,
+    InvalidRequest,
+    InvalidSessionState,
+    ThreadNotFound,
+)
 from relay.models.execution import (
     ContinueRequest,
     ContinueResult,
@@ -21,6 +27,9 @@ from relay.models.execution import (
     PauseResult,
     RestartFrameRequest,
     ReturnValue,
+    StepInTarget,
+    StepInTargets,
+    StepIntoRequest,
     StepOutRequest,
     StepRequest,
     Waiting,
@@ -114,9 +123,57 @@ async def step_over(session: Session, *, body: StepRequest) -> ExecutionResult:
     return await _step(session, "step-over", "next", body, {"granularity": body.granularity})
 
 
-async def step_into(session: Session, *, body: StepRequest) -> ExecutionResult:
-    """Run to the next line, into the call if there is one."""
-    return await _step(session, "step-into", "stepIn", body, {"granularity": body.granularity})
+async def step_into(session: Session, *, body: StepIntoRequest) -> ExecutionResult:
+    """Run to the next line, into the call if there is one.
+
+    With `target_id` into that call, and over those before it. If it is never made, or runs no code that
+    the debugger sees, the step ends behind the function that was to make it.
+    """
+    arguments: dict[str, Any] = {"granularity": body.granularity}
+    if body.target_id is not None:
+        require_step_in_target(session, body.target_id, body.thread_id)
+        arguments["targetId"] = body.target_id
+    return await _step(session, "step-into", "stepIn", body, arguments)
+
+
+async def step_in_targets(session: Session) -> StepInTargets:
+    """The calls that the stopped thread's function has still to make, for `step-into`.
+
+    For debuggers that can: a session's `extras` have `step_in_targets` then.
+    """
+    stop = require_extra(session, Extra.STEP_IN_TARGETS, "tell what can be stepped into")
+    debuggee = session.live_debuggee
+    frame = await frame_at(debuggee, stop, 0)
+    found: list[dict[str, Any]] = []
+    if stop.failure is None:  # else the program has left that frame
+        answer = await debuggee.request("stepInTargets", {"frameId": frame.dap_id})
+        found = answer.get("targets") or []
+    require_unmoved(session, stop, "tell what can be stepped into")
+    stop.step_in_targets = frozenset(one["id"] for one in found)
+    return StepInTargets(thread_id=stop.thread_id, targets=[_target(one) for one in found])
+
+
+def _target(listed: Mapping[str, Any]) -> StepInTarget:
+    return StepInTarget(
+        id=listed["id"],
+        label=listed["label"],
+        line=listed.get("line"),
+        column=listed.get("column"),
+        end_line=listed.get("endLine"),
+        end_column=listed.get("endColumn"),
+    )
+
+
+def require_step_in_target(session: Session, target_id: int, thread_id: int | None) -> None:
+    """Raise InvalidRequest for a call that was not told of at the present stop."""
+    stop = require_extra(session, Extra.STEP_IN_TARGETS, "step into a chosen call")
+    if target_id not in stop.step_in_targets or thread_id not in (None, stop.thread_id):
+        raise InvalidRequest.of_field(
+            "target_id",
+            f"{target_id} is none of the calls that were listed at this stop of thread {stop.thread_id}",
+            target_id,
+            suggestion="List the calls that can be stepped into, and choose one of them",
+        )
 
 
 async def step_out(session: Session, *, body: StepOutRequest) -> ExecutionResult:
@@ -130,7 +187,7 @@ async def step_back(session: Session, *, body: StepRequest) -> ExecutionResult:
     For debuggers that run backwards: a session's `extras` have `step_back` then.
     """
     session.require_control("step-back")
-    stop = _require_extra(session, Extra.STEP_BACK, "run backwards")
+    stop = require_extra(session, Extra.STEP_BACK, "run backwards")
     arguments = {"granularity": body.granularity}
     return await _step_from(session, stop, "step-back", "stepBack", body, arguments)
 
@@ -142,7 +199,7 @@ async def reverse_continue(session: Session, *, body: ContinueRequest) -> Contin
     `extras` have `step_back` then.
     """
     session.require_control("reverse-continue")
-    stop = _require_extra(session, Extra.STEP_BACK, "run backwards")
+    stop = require_extra(session, Extra.STEP_BACK, "run backwards")
     await _check_thread(session.live_debuggee, stop, body.thread_id)
     cursor = session.events.last_seq
     arguments = {"threadId": body.thread_id or stop.thread_id}
@@ -156,14 +213,14 @@ async def restart_frame(session: Session, *, body: RestartFrameRequest) -> Execu
     For debuggers that can: a session's `extras` have `restart_frame` then.
     """
     session.require_control("restart-frame")
-    stop = _require_extra(session, Extra.RESTART_FRAME, "restart a frame")
+    stop = require_extra(session, Extra.RESTART_FRAME, "restart a frame")
     frame = await frame_at(session.live_debuggee, stop, body.frame_id)
     cursor = session.events.last_seq
     await _resume(session, stop, "restart-frame", "restartFrame", {"frameId": frame.dap_id})
     return await settle(ExecutionResult, session, body, cursor, default_wait=STEP_WAIT)
 
 
-def _require_extra(session: Session, extra: Extra, what: str) -> Stop:
+def require_extra(session: Session, extra: Extra, what: str) -> Stop:
     """The present stop; raises NotSupported unless the session's debugger has said that it can."""
     stop = session.require_stop(what)
     inspector = session.live_debuggee.inspector
@@ -285,6 +342,8 @@ def _note_leg(session: Session, stop: Stop, command: str, arguments: Mapping[str
         journey.disturb("it was run backwards, or a frame was restarted")
     if arguments.get("threadId", stop.thread_id) != stop.thread_id:
         journey.disturb("another thread than the one that stopped was resumed")
+    if "targetId" in arguments:
+        journey.disturb("the call to step into was chosen")
     if target is not None and target.thread_id is not None:
         journey.disturb("it was to run to a line in one thread only")
     setting = setting_of(session.breakpoints, session.exceptions)

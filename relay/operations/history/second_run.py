@@ -18,7 +18,7 @@ import trio
 from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidSessionState, RelayError
-from relay.models.execution import StepOutRequest, StepRequest
+from relay.models.execution import StepIntoRequest, StepOutRequest
 from relay.operations.execution.stepping import resume_all, step_into, step_out, step_over
 from relay.operations.output.reading import last_words
 from relay.operations.sessions.stop_wait import until_it_stands
@@ -182,9 +182,9 @@ async def _go(hidden: Session, leg: Leg) -> None:
     elif leg.command == "stepOut":
         await step_out(hidden, body=StepOutRequest(wait=0))
     elif leg.granularity == "statement":
-        await _STEPS[leg.command](hidden, body=StepRequest(wait=0, granularity="statement"))
+        await _STEPS[leg.command](hidden, body=StepIntoRequest(wait=0, granularity="statement"))
     else:
-        await _STEPS[leg.command](hidden, body=StepRequest(wait=0))
+        await _STEPS[leg.command](hidden, body=StepIntoRequest(wait=0))
 
 
 def words_of(error: Exception) -> str:

@@ -85,6 +85,8 @@ class Stop:
     stacks: dict[int, list[Frame]] = field(default_factory=dict)
     held: frozenset[int] | None = None
     """The threads that are stopped. None: all of them, as at any new stop."""
+    step_in_targets: frozenset[int] = frozenset()
+    """Ids of the calls that somebody was told that a step may go into."""
     process: dict[str, Any] | None = None
     """Where several processes are debugged: `pid` and `name` of the one that stopped."""
     is_stopped: Callable[[int], bool] | None = None
