@@ -46,7 +46,7 @@ async def at_the_calls(api: Api, shop: Program, mark: str = "calls", **more: Any
 async def target(session: Any, name: str) -> int:
     """The id of the call of this function, however the interpreter lets it be labelled."""
     targets = (await session.get("/step-in-targets"))["targets"]
-    return next(one["id"] for one in targets if one["label"].split("(")[0].endswith(name))
+    return next(int(one["id"]) for one in targets if one["label"].split("(")[0].endswith(name))
 
 
 @pytest.mark.parametrize("version", VERSIONS)

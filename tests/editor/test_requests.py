@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import zipfile
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import trio
 
+from relay.client import AsyncSession
 from tests.e2e.api import Api
 from tests.editor.joining import editor, join, stack, terms
 from tests.perl.driver import Body, Peer, Refused
@@ -265,6 +267,57 @@ async def test_locals_are_shown_of_every_thread(api: Api, program: Write) -> Non
         await peer.event("terminated")
 
 
+async def test_a_motion_is_answered_before_what_it_leads_to(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Editors take the answer for the program's running on, also after the stop."""
+    source = program(COUNT)
+    verb: Any = inspect.getattr_static(AsyncSession, "step_over")
+
+    async with editor(terms(api)) as peer:
+
+        async def slowly(session: AsyncSession, **given: Any) -> Any:
+            """The program has stopped again long before the answer comes."""
+            result = await verb.__get__(session, AsyncSession)(**given)
+            while (await session.view()).status != "paused":
+                await trio.lowlevel.checkpoint()
+            with trio.move_on_after(1):  # it is not to be told
+                await peer.find("event", len(peer.messages), event="stopped")
+            return result
+
+        monkeypatch.setattr(AsyncSession, "step_over", slowly)
+        await launched(peer, source)
+        why = await peer.event("stopped")
+        begun = len(peer.messages)
+        await peer.ask("next", threadId=why["threadId"])
+        await peer.event("stopped")
+        said = [one.get("event") or one["type"] for one in peer.messages[begun:]]
+        assert said == ["response", "continued", "stopped"]
+        await peer.ask("continue", threadId=why["threadId"])
+        await peer.event("terminated")
+
+
+async def test_references_have_31_bits(api: Api, program: Write) -> None:
+    """Whatever the relay calls a value, with several processes say: editors may have no more room."""
+    source = program(TWO_THREADS)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source, subProcess=True)
+        frames = await stack(peer, await peer.event("stopped"))
+        scopes = (await peer.ask("scopes", frameId=frames[0]["id"]))["scopes"]
+        reference = scopes[0]["variablesReference"]
+        shown = (await peer.ask("variables", variablesReference=reference))["variables"]
+        value = await peer.ask("evaluate", expression="[[1]]", frameId=frames[0]["id"])
+        found = [one["variablesReference"] for one in (*scopes, *shown, value)]
+        assert 0 < max(found) < 2**31
+        (child,) = (await peer.ask("variables", variablesReference=value["variablesReference"]))[
+            "variables"
+        ]
+        assert child["value"] == "[1]"
+        with pytest.raises(Refused, match="of no value of the present stop"):
+            await peer.ask("variables", variablesReference=max(found) + 100)
+        await peer.ask("disconnect")
+
+
 async def test_one_of_the_calls_of_a_line_is_stepped_into(api: Api, program: Write) -> None:
     source = program("""
         def inner(number):
@@ -287,7 +340,8 @@ async def test_one_of_the_calls_of_a_line_is_stepped_into(api: Api, program: Wri
         with pytest.raises(Refused, match=r"^targetId: .* is none of the calls"):
             await peer.ask("stepIn", **thread, targetId=77)
         await peer.ask("stepIn", **thread, targetId=chosen)
-        assert (why := await peer.event("stopped"))["reason"] == "step"
+        why = await peer.event("stopped")
+        assert why["reason"] == "step"
         frames = await stack(peer, why)
         assert (frames[0]["name"], frames[0]["line"]) == ("outer", source.line("outer"))
         # Of a frame below, nothing can be chosen.

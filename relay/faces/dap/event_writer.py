@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+import trio
+
 from relay.client import AsyncSession
 from relay.errors import RelayError
 from relay.faces.dap import views
@@ -19,6 +21,22 @@ Body = Mapping[str, Any]
 
 RESTART_SECONDS = 60.0
 """How long a program that is launched once more may take until something of it is heard."""
+
+MOTIONS = frozenset(
+    [
+        "continue",
+        "next",
+        "stepIn",
+        "stepOut",
+        "stepBack",
+        "reverseContinue",
+        "restartFrame",
+        "goto",
+        "pause",
+    ]
+)
+"""Requests that are answered before anything is said of what they lead to: editors take the answer
+for the program's running on, also after its stop."""
 
 SIGNS_OF_LIFE = frozenset(["thread", "stopped", "continued"])
 """Events of a program that runs."""
@@ -43,6 +61,9 @@ class EventWriter:
 
         self._began_anew = began_anew
         """Called when the program has ended and is launched once more."""
+
+        self.turn = trio.Lock()
+        """Held while an event is written, and from one of MOTIONS to its answer."""
 
         self.stopped_thread: int | None = None
         """The thread that has stopped last, as far as the editor was told."""
@@ -108,12 +129,13 @@ class EventWriter:
 
     async def _write(self, event: EventView) -> None:
         await self._editor.room()
-        if self._restarts and event.type in SIGNS_OF_LIFE:
-            self._restarts = False
-            await self.introduce("launch")
-        write = _WRITERS.get(event.type)
-        if write is not None:
-            await write(self, event.body)
+        async with self.turn:
+            if self._restarts and event.type in SIGNS_OF_LIFE:
+                self._restarts = False
+                await self.introduce("launch")
+            write = _WRITERS.get(event.type)
+            if write is not None:
+                await write(self, event.body)
 
     async def _stopped(self, body: Body) -> None:
         self._moved()

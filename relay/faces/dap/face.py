@@ -19,7 +19,7 @@ from relay.faces.dap import views
 from relay.faces.dap.actions import error_text
 from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
-from relay.faces.dap.event_writer import EventWriter
+from relay.faces.dap.event_writer import MOTIONS, EventWriter
 from relay.faces.dap.inspector import (
     CHANGES,
     LOOKS,
@@ -47,17 +47,9 @@ FAREWELL_SECONDS = 10.0
 
 NEEDS_CONTROL = frozenset(
     [
+        *MOTIONS,
         "launch",
-        "continue",
-        "next",
-        "stepIn",
-        "stepOut",
-        "stepBack",
-        "reverseContinue",
-        "restartFrame",
-        "goto",
         "restart",
-        "pause",
         "evaluate",
         "setVariable",
         "setExpression",
@@ -156,6 +148,13 @@ class Face:
         self._editor.refuse(request, CANCELLED)
 
     async def _handle(self, request: IncomingRequest) -> None:
+        if self._joined is not None and request.command in MOTIONS:
+            async with self._joined.events.turn:
+                await self._answer(request)
+        else:
+            await self._answer(request)
+
+    async def _answer(self, request: IncomingRequest) -> None:
         try:
             body = await self._carry_out(request)
         except _Later:

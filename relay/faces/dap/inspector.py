@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from relay.client import AsyncSession
 from relay.dap import types as dap
@@ -18,6 +18,7 @@ from relay.models.inspection import FrameView, VariableView
 
 Arguments = Mapping[str, Any]
 Body = Mapping[str, Any] | None
+Shown = TypeVar("Shown", dap.Scope, dap.Variable, dict[str, Any])
 
 MOST_CHILDREN = 10_000
 
@@ -34,10 +35,6 @@ COPIED_CHARACTERS = 1_000_000
 """Of a value, before it is cut; the second is for the context `clipboard`."""
 
 
-FIRST_ELSEWHERE = 2**30
-"""References of our own, to the locals of threads that have not stopped; those of values are lower."""
-
-
 class EditorRefusal(Exception):
     """The face refuses by itself; the text is for people at an editor."""
 
@@ -52,15 +49,23 @@ class EditorInspector:
         self._sources = EditorSources(session)
         self._frames: dict[int, tuple[int, int]] = {}
         self._last_frame = 0
-        self._frame_of_reference: dict[int, int] = {}
+        self._last_reference = 0
+        self._numbers: dict[int, int] = {}
+        """The editor's numbers of the relay's references, which may be larger than DAP's 31 bits."""
+
+        self._values: dict[int, tuple[int, int]] = {}
+        """By the editor's number: the relay's reference, and the frame whose value it is."""
+
         self._elsewhere: dict[int, tuple[int, int]] = {}
-        """By our reference: a frame of a thread that has not stopped, which shows its locals."""
+        """By the editor's number: a frame of a thread that has not stopped, which shows its locals."""
+
         self._targets: list[tuple[str, int]] = []
 
     def forget_stop(self) -> None:
         """The program runs on: what was numbered is of no use any more."""
         self._frames.clear()
-        self._frame_of_reference.clear()
+        self._numbers.clear()
+        self._values.clear()
         self._elsewhere.clear()
         self._sources.forget_stop()
 
@@ -89,6 +94,25 @@ class EditorInspector:
         self._frames[self._last_frame] = (thread, index)
         return self._last_frame
 
+    def _numbered(self, shown: Shown, index: int) -> Shown:
+        """What is shown of a value of this frame, with a number of the editor's for its children."""
+        if reference := shown["variablesReference"]:
+            number = self._numbers.setdefault(reference, self._last_reference + 1)
+            self._last_reference = max(self._last_reference, number)
+            self._values[number] = reference, index
+            shown["variablesReference"] = number
+        return shown
+
+    def _value(self, number: Any) -> tuple[int, int]:
+        """The relay's reference, and the frame whose value it is."""
+        if type(number) is not int:
+            raise TypeError("variablesReference is a whole number")
+        if number in self._elsewhere:
+            raise EditorRefusal("values are set in the thread that stopped")
+        if number not in self._values:
+            raise EditorRefusal(f"variablesReference {number} is of no value of the present stop")
+        return self._values[number]
+
     async def index_of(self, frame: int | None) -> int:
         """Which frame of the stopped thread; the innermost one without a number."""
         thread, index = await self._place_of(frame)
@@ -114,21 +138,20 @@ class EditorInspector:
         expression, reference = str(arguments["name"]), arguments.get("variablesReference")
         if not reference:
             return expression, await self.index_of(arguments.get("frameId"))
+        reference, index = self._value(reference)
         found = await self._session.variables(variables_reference=reference, count=MOST_CHILDREN)
         names = [one.evaluate_name for one in found.variables if one.name == expression]
-        return (names[0] if names else None), self._frame_of_reference.get(reference, 0)
+        return (names[0] if names else None), index
 
     async def scopes(self, arguments: Arguments) -> Body:
         """The scopes of a frame."""
         thread, index = await self._place_of(arguments["frameId"])
         if thread is not None:
-            number = FIRST_ELSEWHERE + len(self._elsewhere)
-            self._elsewhere[number] = thread, index
-            return {"scopes": [views.locals_elsewhere(number)]}
+            self._last_reference += 1
+            self._elsewhere[self._last_reference] = thread, index
+            return {"scopes": [views.locals_elsewhere(self._last_reference)]}
         found = await self._session.scopes(frame_id=index)
-        for one in found.scopes:
-            self._frame_of_reference[one.variables_reference] = index
-        return {"scopes": [views.scope(one) for one in found.scopes]}
+        return {"scopes": [self._numbered(views.scope(one), index) for one in found.scopes]}
 
     async def variables(self, arguments: Arguments) -> Body:
         """What a reference stands for."""
@@ -141,45 +164,44 @@ class EditorInspector:
             )
             found_there = [one for one in there.variables if isinstance(one, VariableView)]
             return {"variables": [views.variable(one) for one in found_there]}
+        reference, index = self._value(arguments["variablesReference"])
         found = await self._session.variables(
-            variables_reference=arguments["variablesReference"],
+            variables_reference=reference,
             start=start,
             count=count,
             filter=arguments.get("filter"),
         )
-        index = self._frame_of_reference.get(arguments["variablesReference"], 0)
-        for one in found.variables:
-            self._frame_of_reference[one.variables_reference] = index
-        return {"variables": [views.variable(one) for one in found.variables]}
+        shown = [self._numbered(views.variable(one), index) for one in found.variables]
+        return {"variables": shown}
 
     async def evaluate(self, arguments: Arguments) -> Body:
         """The value of an expression in a frame."""
         given = arguments.get("context")
         context = CONTEXTS.get(given, "repl") if isinstance(given, str) else "repl"
+        index = await self.index_of(arguments.get("frameId"))
         found = await self._session.evaluate(
             arguments["expression"],
-            frame_id=await self.index_of(arguments.get("frameId")),
+            frame_id=index,
             context=context,
             max_value=COPIED_CHARACTERS if given == "clipboard" else SHOWN_CHARACTERS,
         )
         if found.error is not None:
             raise EditorRefusal(found.error)
-        return views.evaluation(found, is_echo=given == "repl")
+        return self._numbered(views.evaluation(found, is_echo=given == "repl"), index)
 
     async def set_variable(self, arguments: Arguments) -> Body:
         """Give a variable another value."""
-        reference, name = arguments["variablesReference"], arguments["name"]
+        (reference, index), name = self._value(arguments["variablesReference"]), arguments["name"]
         view = await self._session.set_variable(reference, name=name, value=arguments["value"])
-        return views.changed(view)
+        return self._numbered(views.changed(view), index)
 
     async def set_expression(self, arguments: Arguments) -> Body:
         """Assign to an expression."""
+        index = await self.index_of(arguments.get("frameId"))
         view = await self._session.set_expression(
-            expression=arguments["expression"],
-            value=arguments["value"],
-            frame_id=await self.index_of(arguments.get("frameId")),
+            expression=arguments["expression"], value=arguments["value"], frame_id=index
         )
-        return views.changed(view)
+        return self._numbered(views.changed(view), index)
 
     async def goto_targets(self, arguments: Arguments) -> Body:
         """The line itself; whether it can be jumped to is seen when it is tried."""

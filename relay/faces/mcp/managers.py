@@ -81,10 +81,13 @@ def _refusal(scope: Scope) -> str | None:
     The SDK names neither the id nor the protocols: it takes any version that it does not know for
     one of a request that stands alone, and misses the envelope of that.
     """
+    headers = dict(scope["headers"])
+    if not headers.get(b"content-type", b"").lower().startswith(b"application/json"):
+        return None  # the SDK's to refuse
     message = message_of(scope.get(BODY) or b"")
     if isinstance(message, Fault):
         return message.answer("the body")
-    asked = dict(scope["headers"]).get(PROTOCOL_VERSION)
+    asked = headers.get(PROTOCOL_VERSION)
     if not isinstance(message, types.JSONRPCRequest) or message.method == "initialize":
         return None
     if asked is None or (version := asked.decode("latin-1")) in KNOWN_PROTOCOL_VERSIONS:
