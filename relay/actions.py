@@ -81,7 +81,9 @@ class Action(Enum):
     LIST_VARIABLES = "List the names below a reference"
     LIST_DATA_BREAKPOINTS = "List the ids of the data breakpoints"
     ASK_IN_OTHER_RUN = "Launch it again with a breakpoint here, and ask at that stop"
-    RECORD_AT_LAUNCH = "Launch it again with a record of it: a forked child has one of its own"
+    RECORD_AT_LAUNCH = (
+        "Launch it again with a record of it: each process that is debugged has one of its own"
+    )
     LIST_WATCHES = "List the ids of the watches"
     DELETE_WATCH = "Delete a watch first"
     # The request, the debugger and the relay

@@ -61,8 +61,15 @@ class PythonDebugger(Debugger):
         return python_processes_below(pid)
 
     async def join(self, debuggee: Debuggee) -> None:
-        opening = ("attach", rungs.debug_arguments())
-        await shake_hands(debuggee, rungs.initialize_arguments(Rung.FAST), opening, has_probe=True)
+        plan = debuggee.session.journey.plan
+        await shake_hands(
+            debuggee,
+            rungs.initialize_arguments(Rung.FAST),
+            ("attach", rungs.debug_arguments()),
+            has_probe=True,
+            recorded_places=() if plan is None else plan.recorded_places,
+            is_child=True,
+        )
 
     def process_name(self, argv: Sequence[str]) -> str:
         from relay.debuggers.debugpy.processes import process_name

@@ -16,7 +16,7 @@ import trio
 from relay.debuggers.debugpy.about import is_too_old
 from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
-from relay.errors import DebuggerError
+from relay.errors import DebuggerError, RelayError
 from relay.session.dap.breakpoint_sync import send_all
 from relay.session.debuggee.debuggee import Debuggee
 
@@ -38,12 +38,14 @@ async def shake_hands(
     reports_version: bool = False,
     watched_state: Mapping[str, Any] | None = None,
     recorded_places: Sequence[Mapping[str, Any]] = (),
+    is_child: bool = False,
 ) -> None:
     """From a fresh link to a program that runs with everything set.
 
     A debuggee that has the probe was started by the relay's own bootstrap: its debugger is known,
     and answers in order. So little waits for an answer but the program's beginning, for all.
     One that reports its version is debugpy's adapter, of a release that is not ours to choose.
+    A child that cannot record runs without: its program has not asked for it.
 
     Raises RelayError: DebuggerUnfit, before anything is changed, for a debugger that is too old.
     """
@@ -59,7 +61,7 @@ async def shake_hands(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_heed, started)
         inspector = ProbeInspector(debuggee, direct=has_probe)
-        watch = partial(_watch, inspector, watched_state, recorded_places)
+        watch = partial(_watch, inspector, watched_state, recorded_places, is_optional=is_child)
         if has_probe:
             nursery.start_soon(_heed, initialized)
             await _configure_at_once(debuggee, inspector, watch)
@@ -110,9 +112,16 @@ async def _watch(
     inspector: ProbeInspector,
     state: Mapping[str, Any] | None,
     places: Sequence[Mapping[str, Any]],
+    *,
+    is_optional: bool,
 ) -> None:
-    if state is not None or places:
+    if state is None and not places:
+        return
+    try:
         await inspector.watch_writes(state=state, places=places)
+    except RelayError:
+        if not is_optional:
+            raise
 
 
 async def _heed(answer: Coroutine[Any, Any, dict[str, Any]]) -> None:

@@ -71,8 +71,8 @@ COMMAND_WORDS: Words = {
         " (FILE:LINE or a function), which takes no second run"
     ),
     Action.RECORD_AT_LAUNCH: (
-        "Start it again with --record PLACE:EXPR (FILE:LINE or a function): a forked child has"
-        " one of its own. Another has none: run in the program itself what it does (pytest-xdist: -n 0)"
+        "Start it again with --record PLACE:EXPR (FILE:LINE or a function): each process that"
+        " is debugged has one of its own"
     ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.ADD_PARAMETER: "Add what is named; --help shows every option",
@@ -98,8 +98,8 @@ OPTION_WORDS: Words = {
         " which takes no second run"
     ),
     Action.RECORD_AT_LAUNCH: (
-        "Run it with --record PLACE:EXPR (FILE:LINE or a function): a forked child has"
-        " one of its own. Another has none: run in the program itself what it does (pytest-xdist: -n 0)"
+        "Run it with --record PLACE:EXPR (FILE:LINE or a function): each process that"
+        " is debugged has one of its own"
     ),
     Action.DELETE_WATCH: "Give fewer --eval",
     Action.READ_ADAPTER_MESSAGE: "If it persists, run the program again",

@@ -95,7 +95,7 @@ ROUTE_WORDS: Words = {
     ),
     Action.RECORD_AT_LAUNCH: (
         "Launch it again with `record` (FILE:LINE:EXPR or FUNCTION:EXPR), which takes no second run:"
-        " a forked child has one of its own. Another has none: run in the program itself what it does"
+        " each process that is debugged has one of its own"
     ),
     Action.LIST_WATCHES: "Use GET /sessions/{id}/watch to list the ids",
     Action.DELETE_WATCH: "DELETE a watch first: GET /sessions/{id}/watch lists them",

@@ -72,8 +72,8 @@ TOOL_WORDS: Words = {
         ' record=["PLACE:EXPR"], which takes no second run'
     ),
     Action.RECORD_AT_LAUNCH: (
-        'debug_run with record=["PLACE:EXPR"], in a session of its own: a forked child has one, too.'
-        " Another has none: run in the program itself what it does (pytest-xdist: -n 0)"
+        'debug_run with record=["PLACE:EXPR"], in a session of its own: each process that is debugged'
+        " has one, too"
     ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.CORRECT_FIELDS: "Correct the arguments that are named; nothing was changed",

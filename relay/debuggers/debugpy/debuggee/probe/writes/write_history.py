@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_places import states_at
     from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import (
         WriteWatch,
+        is_recording,
         record_writes,
         recorded_watch,
     )
@@ -65,9 +66,11 @@ def watch_writes(
     """Watch states from now on: before the program begins.
 
     state: as `write_question` gave it. places: each `expression`, with `path` and `line`, or
-    `function`, where it will be asked about.
+    `function`, where it will be asked about. A fork goes on with the record of its parent.
     """
     _require_readable_stack("unsupported")
+    if state is None and is_recording():
+        return {"can": True}
     states = [state for place in places or () for state in states_at(**place)]
     if state is not None:
         states.append(WatchedState(**dict(state, key=ast.literal_eval(state["key"]))))

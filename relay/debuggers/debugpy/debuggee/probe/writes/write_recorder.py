@@ -299,6 +299,11 @@ def record_writes(states: list[WatchedState]) -> bool:
     return can
 
 
+def is_recording() -> bool:
+    """Whether this process has a record, or has it of the process that forked it."""
+    return bool(_recorders)
+
+
 def forget_writes() -> None:
     """Nobody debugs this process any more."""
     while _recorders:
