@@ -1058,6 +1058,66 @@ def test_a_run_that_takes_longer_than_it_was_given_is_ended_and_says_where_it_st
     assert list((tmp_path / ".tmp").iterdir()) == []
 
 
+ENDLESS = """
+    import sys
+    import threading
+
+    def price(number):
+        return number * (3 if "--new" in sys.argv and number == 5 else 2)
+
+    def sell(number):
+        cost = price(number)
+        if cost == 15 or "--endless" in sys.argv and number == 9:
+            threading.Event().wait()  # @waits
+        return cost
+
+    def main():
+        price(5)
+        for number in range(10):
+            sell(number)
+
+    main()
+"""
+
+
+def test_runs_that_do_not_end_are_compared_as_far_as_both_have_come(
+    diff: Diff, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "sell.py", ENDLESS.replace("        price(5)\n", ""))
+    done = diff("--timeout", "3", "--", "sell.py", ":::", "sell.py", "--new")
+    assert (done.returncode, done.stderr) == (1, ""), done.stdout
+    # `sell(5)` and `main` are not over in the second run: what they have called is compared.
+    assert done.stdout.startswith(
+        "first call that differs: price at sell.py:4\n  with number=5\n1: → 10\n2: → 15\n"
+        "called by sell, main\n1 of 11 calls with equal arguments differ; "
+        "the runs go on beyond what was compared\ncommand 2 was ended by --timeout after "
+    )
+    assert " s; what is called later is not compared\n" in done.stdout
+    assert f"sell.py:{program.line('waits')} in sell: threading.Event().wait()" in done.stdout
+
+    same = diff("--timeout", "3", "--", "sell.py", "--endless", ":::", "sell.py", "--endless", "1")
+    lines = same.stdout.splitlines()
+    assert (same.returncode, same.stderr) == (124, ""), same.stdout
+    assert lines[0] == (
+        "no call differs: 19 with equal arguments, of 19 and 19; the runs go on beyond what was compared"
+    )
+    ended = r"command 1 was ended by --timeout after [\d.]+ s and command 2 was ended by --timeout after [\d.]+ s"
+    assert re.fullmatch(f"{ended}: what is called later is not compared", lines[1])
+    assert len(lines) == 2
+
+
+def test_a_call_that_is_not_over_is_not_taken_for_its_counterpart_elsewhere(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """The calls of one that is not over stood beside those that nobody made, and differed from them."""
+    Program.write(tmp_path / "sell.py", ENDLESS)
+    done = diff("--timeout", "3", "--", "sell.py", ":::", "sell.py", "--new")
+    assert done.stdout.startswith(
+        "first call that differs: price at sell.py:4\n  with number=5\n1: → 10\n2: → 15\n"
+        "called by main\n2 of 12 calls with equal arguments differ; "
+    ), done.stdout
+
+
 def test_a_signal_says_which_run_it_has_ended_and_where_that_stood(tmp_path: Path) -> None:
     root, mark = tmp_path / "repository", tmp_path / "mark"
     program = Program.write(root / "sell.py", HANGS.replace('"--hang" in sys.argv', "HANG"))

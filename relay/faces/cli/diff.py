@@ -50,7 +50,7 @@ LONG_SECONDS = 60
     "--timeout",
     type=click.FloatRange(min=0, min_open=True, max=1_000_000),
     metavar="SECONDS",
-    help="End each run after so long, and show what its threads wait for.",
+    help="End each run after so long, and compare what it has called by then.",
 )
 @click.option("--python", metavar="PATH", help="Interpreter of both; as in relay run.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -80,7 +80,7 @@ def diff(
 
     \b
     Exit code: 0 if no call differs, 1 if one does, or only one run makes it, or the exit codes
-    differ, 2 if there is nothing to compare; 124 after --timeout; 130 after Ctrl-C.
+    differ, 2 if there is nothing to compare; 124 if no call differs by --timeout; 130 after Ctrl-C.
     """
     commands, python = _commands(words, rev, python)
     with imports_that_stay():
@@ -174,7 +174,8 @@ async def say_that_it_takes_long() -> None:
     await trio.sleep(LONG_SECONDS)
     text = (
         f"relay: at work for {LONG_SECONDS} s: each call is recorded with what its arguments store. "
-        "--focus FILES records fewer of them; so does a command that runs one test"
+        "--focus FILES records fewer of them; so does a command that runs one test; "
+        "--timeout SECONDS compares what each run calls in so long"
     )
     click.echo(text, err=True)
 

@@ -333,6 +333,8 @@ def _unseen(*ran: Ran) -> str:
 
 def _ends(both: Compared) -> str:
     codes = [one.exit_code for one in both.ran]
+    if any(one.late for one in both.ran):
+        return ""  # none is known of both
     if codes[0] == codes[1]:
         return _both_failed(both.ran[0]) if codes[0] else ""
     return "" if both.ends_differ else f"; exit codes {_exit_codes(both.ran)}, by chance"

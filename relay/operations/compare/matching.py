@@ -282,9 +282,10 @@ class Matcher:
         while waiting:
             ours, theirs, left = waiting.pop()
             for a, b, is_equal in _matched(self.one, ours, self.other, theirs, left):
-                yield a, b, is_equal
-                ours_below = below(self.one, a.number, self.knows[0])
-                theirs_below = below(self.other, b.number, self.knows[1])
+                if not is_equal or not (a.is_open or b.is_open):
+                    yield a, b, is_equal
+                ours_below = _made_by(self.one, a, self.knows[0])
+                theirs_below = _made_by(self.other, b, self.knows[1])
                 if ours_below or theirs_below:
                     explained: CallLists = ([], [])
                     waiting.append((ours_below, theirs_below, explained if is_equal else alone))
@@ -332,9 +333,30 @@ def below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[E
 
 
 def _tops(run: RecordedRun, knows: Callable[[int], bool]) -> list[EndedCall]:
-    """Calls that nobody made whose end is known."""
-    parents = [number for number in run.children if number == TOP or number not in run.calls]
-    return [call for number in sorted(parents) for call in below(run, number, knows)]
+    """Calls that nobody made of whom anything is known; those that are not over come last."""
+    known = run.calls.keys() | run.open.keys()
+    parents = [number for number in run.children if number == TOP or number not in known]
+    ended = [call for number in sorted(parents) for call in below(run, number, knows)]
+    return ended + [
+        call
+        for parent in sorted({one.parent for one in run.open.values()} - known)
+        for call in _open_below(run, parent, knows)
+    ]
+
+
+def _made_by(run: RecordedRun, call: EndedCall, knows: Callable[[int], bool]) -> list[EndedCall]:
+    """The calls that a call has made, and those that it is waiting for if it is not over."""
+    made = below(run, call.number, knows)
+    return [*made, *_open_below(run, call.number, knows)] if call.is_open else made
+
+
+def _open_below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[EndedCall]:
+    """The calls that are not over, as `below` has those that are."""
+    found: list[EndedCall] = []
+    for call in run.open.values():
+        if call.parent == number:
+            found += [call] if knows(call.function) else _made_by(run, call, knows)
+    return found
 
 
 def _matched(

@@ -41,6 +41,8 @@ HANG_SECONDS = 2.0
 """How long a program that is to be ended may take to say what it waits for."""
 HANG_BYTES = 1400
 
+NOTHING_COMPARED = "nothing is compared"
+
 Printed = tuple[str, str]
 """What a run has written to its two streams."""
 
@@ -102,11 +104,20 @@ class Ran:
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
     unseen: str
     """The other processes that ran Python, in words: what they called is not recorded."""
+    late: str = ""
+    """That it was ended after the time that it was given, in words, with where it stood; empty if it was not.
+    Then its exit code and what it printed are not known."""
 
     @property
     def is_cut(self) -> bool:
         """Whether it has called more than is recorded: an end at once takes the last calls along."""
-        return self.has_stopped or bool(self.complaint) or self.was_killed or self.is_lost
+        return (
+            self.has_stopped
+            or bool(self.complaint)
+            or self.was_killed
+            or self.is_lost
+            or bool(self.late)
+        )
 
     @property
     def was_killed(self) -> bool:
@@ -117,10 +128,6 @@ class Ran:
     def has_called(self) -> bool:
         """Whether any call is in the file."""
         return self.stream.stat().st_size > 0
-
-
-class RunTooLong(Exception):
-    """A run was ended after the time that it was given; in words, with where it stood."""
 
 
 class Progress:
@@ -147,10 +154,10 @@ class Progress:
             done = (
                 f"after {count} run{'' if count == 1 else 's'}" if count else "before the first run"
             )
-            return f"ended by {ended_by} {done}; nothing is compared"
+            return f"ended by {ended_by} {done}; {NOTHING_COMPARED}"
         side = self._begun[-1]
         again = " in a further run" if count > len({each.name for each in self._begun}) else ""
-        head = f"{side.in_words} was ended{again} by {ended_by} after {seconds:.1f} s; nothing is compared"
+        head = f"{side.in_words} was ended{again} by {ended_by} after {seconds:.1f} s; {NOTHING_COMPARED}"
         stands = await _waits(self._session)
         return "\n".join([head, *filter(None, [stands.replace(side.root + os.sep, "")])])
 
@@ -184,7 +191,7 @@ async def run_recorded(
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
     seed: by which the addresses of its objects are drawn, which is no matter to most programs; None: as
-    they come. limit: in seconds, how long it may run; then it is ended, and RunTooLong is raised.
+    they come. limit: in seconds, how long it may run; then it is ended, and what it has called by then is recorded.
     """
     progress = progress or Progress()
     began = time.time()
@@ -201,28 +208,32 @@ async def run_recorded(
             )
             progress.begin(side, session)
             pid, interpreter, cursor = await _begin(session, side, wanted)
-            has_stopped = False
+            has_stopped, late = False, ""
             with trio.move_on_after(math.inf if limit is None else limit):
                 has_stopped = await _through_stops(session, cursor)
             if not session.is_over:
-                raise RunTooLong(await progress.report("--timeout"))
+                late = await progress.report("--timeout")
+                await _end_recording(session)
             progress.end()
             stdout, stderr = all_printed(session)
             said = (failure_words if session.exit_code else _of_success)(stdout, stderr)
             return Ran(
                 side=side,
                 stream=stream,
-                exit_code=session.exit_code,
+                exit_code=None if late else session.exit_code,
                 last_words=session.redaction.text(said),
-                printed=_comparable(side, Moments(began, time.time()), stdout, stderr),
+                printed=("", "")
+                if late
+                else _comparable(side, Moments(began, time.time()), stdout, stderr),
                 began=began,
                 pid=pid,
                 python=python or interpreter or settings.python_path,
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
-                is_lost=session.program_run.calls is None and not has_stopped,
+                is_lost=session.program_run.calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
+                late=late,
             )
 
 
@@ -234,6 +245,14 @@ async def _begin(session: Session, side: Side, wanted: WantedCalls) -> tuple[int
     launched = await launch(session, body=body)
     await feed(session, b"", end=True)
     return launched.pid, launched.python_path, cursor
+
+
+async def _end_recording(session: Session) -> None:
+    """Have all in the file that was called by now; a program that cannot answer keeps the last calls."""
+    inspector = session.debuggee.inspector if session.debuggee is not None else None
+    if inspector is not None:
+        with trio.move_on_after(HANG_SECONDS), suppress(RelayError):
+            await inspector.calls_read(stopped=True)
 
 
 async def _unmet(session: Session, focus: Sequence[str], stream: Path) -> str:

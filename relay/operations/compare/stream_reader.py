@@ -24,7 +24,7 @@ MOST_CALLS = 1_000_000
 
 _MOST_KEPT = 4096  # texts of up to some thousand characters
 
-RAISED, STOPPED = 2, 3
+OPEN, RAISED, STOPPED = 0, 2, 3
 IN_PART = "\0"
 """A text begins so whose value was not read to its end: it had more parts than are compared."""
 
@@ -88,7 +88,7 @@ class LongText(NamedTuple):
 
 
 class EndedCall(NamedTuple):
-    """One call that is over. Texts are in the file, at `offset`."""
+    """One call, over but for those in `RecordedRun.open`. Texts are in the file, at `offset`."""
 
     number: int
     parent: int
@@ -111,6 +111,11 @@ class EndedCall(NamedTuple):
     given: int = 0
     """The same, without all that are a default which the other tree has not."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not over as the recording ended: then it has no outcome, and `ended` is -1."""
+        return self.ended < 0
+
 
 @dataclass
 class RecordedRun:
@@ -125,6 +130,8 @@ class RecordedRun:
     calls: dict[int, EndedCall] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
     """Numbers of calls in the order in which they began, by that of the call that made them."""
+    open: dict[int, EndedCall] = field(default_factory=dict)
+    """Calls that were not over as the recording ended."""
     is_cut: bool = False
     """Whether the run went on after the last of these calls."""
     masked: Callable[[str], str] = str
@@ -320,7 +327,9 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
     number, parent, function, arguments, kind, outcome, _, yields, yielded, changed, begun = row
     about = run.functions[function]
     given = [outcome, *yielded]
-    run.calls[number] = EndedCall(
+    is_open = kind == OPEN
+    calls = run.open if is_open else run.calls
+    calls[number] = EndedCall(
         number,
         parent,
         function,
@@ -328,7 +337,7 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         hash(
             (kind, run.value(outcome, about.result), yields, *map(run.value, yielded, repeat("")))
         ),
-        len(run.calls),
+        -1 if is_open else len(run.calls),
         offset,
         yields > len(yielded) or any(map(run.is_in_part, (*arguments, *given))),
         hash(tuple((place, run.value(text, about.arguments[place])) for place, text in changed))
@@ -337,7 +346,8 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         begun,
         *_given(run, about, arguments),
     )
-    run.children.setdefault(parent, []).append(number)
+    if not is_open:
+        run.children.setdefault(parent, []).append(number)
 
 
 def _given(run: RecordedRun, about: Function, arguments: Sequence[str | int]) -> tuple[int, int]:

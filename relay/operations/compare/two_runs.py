@@ -26,10 +26,10 @@ from relay.operations.compare.difference_text import (
 from relay.operations.compare.matching import Chance, Comparison, Matcher
 from relay.operations.compare.readings import Readings
 from relay.operations.compare.recorded_run import (
+    NOTHING_COMPARED,
     Printed,
     Progress,
     Ran,
-    RunTooLong,
     Side,
     run_recorded,
 )
@@ -39,6 +39,10 @@ from relay.operations.compare.stream_reader import RecordedRun
 from relay.redaction.redaction import Redaction
 
 Pair = tuple[Ran, Ran]
+
+
+FURTHER = 2
+"""How many times as long as the first two a further run may take: it records more, and is to come as far."""
 
 
 class Answer(NamedTuple):
@@ -62,14 +66,11 @@ async def compare_runs(
 
     Where something differs, each side runs once more: what differs in two runs of one side, too, is
     left out. Where that leaves open what has made the difference, the further runs are recorded with
-    what calls change in their arguments. limit: seconds that each run may take.
+    what calls change in their arguments. limit: seconds that each run may take; a further one, twice as many,
+    as it is to come as far. Of runs that were ended so, what both have called by then is compared.
     """
     with scratch_directory() as home:
-        runs = _Runs(settings, sides, focus, home, limit, progress or Progress())
-        try:
-            return await runs.compared()
-        except RunTooLong as error:
-            return Answer(str(error), None, is_late=True)
+        return await _Runs(settings, sides, focus, home, limit, progress or Progress()).compared()
 
 
 class _Runs:
@@ -105,9 +106,14 @@ class _Runs:
                 text = f"{side.in_words} was not run: {why}"
                 return Answer(clip(text, MOST_BYTES), None)
             if not first[-1].has_called:
+                if first[-1].late:
+                    return Answer(first[-1].late, None, is_late=True)
                 text = nothing_called(first[-1])
                 return Answer(clip(text, MOST_BYTES), None)
-        return await self._without_chance((first[0], first[1]))
+        answer = await self._without_chance((first[0], first[1]))
+        return (
+            _with_limit(answer, (first[0], first[1])) if any(one.late for one in first) else answer
+        )
 
     async def _run(self, side: Side, *, rereads: bool = False) -> Ran:
         """One more; from the third on with addresses by lot: what depends on them is chance."""
@@ -120,12 +126,13 @@ class _Runs:
             self._python,
             rereads=rereads,
             seed=self._count if self._count > len(self._sides) else None,
-            limit=self._limit,
+            limit=self._limit and self._limit * (1 if self._count <= len(self._sides) else FURTHER),
             progress=self._progress,
         )
         self._python = ran.python
-        self._exit_codes[self._sides.index(side)].add(ran.exit_code)
-        self._printed[self._sides.index(side)].add(ran.printed)
+        if not ran.late:
+            self._exit_codes[self._sides.index(side)].add(ran.exit_code)
+            self._printed[self._sides.index(side)].add(ran.printed)
         return ran
 
     async def _without_chance(self, first: Pair) -> Answer:
@@ -186,6 +193,8 @@ class _Runs:
         knows = _known(one, other), _known(other, one)
         found = Matcher(one, other, knows).compare(*chances)
         by_chance = _by_chance(self._sides, len(chances))
+        if chances and any(one.late for one in ran):
+            by_chance += ", or the further one has not come so far"
         ends_differ = _is_known_to_differ(*self._exit_codes)
         printed = self._differing_lines()
         both = Compared((one, other), ran, knows, by_chance, ends_differ, printed)
@@ -220,7 +229,22 @@ def _by_chance(sides: tuple[Side, Side], controls: int) -> str:
     return f"where two runs of {whose} differ, too"
 
 
+def _with_limit(answer: Answer, ran: Pair) -> Answer:
+    """What runs that were ended after the time that they were given have called by then."""
+    late = [one for one in ran if one.late]
+    if answer.differs is None:
+        return Answer(late[0].late, None, is_late=True)
+    if len(late) == len(ran):  # slow ones: where they stood says nothing
+        heads = [one.late.partition("\n")[0].partition(";")[0] for one in late]
+        said = f"{' and '.join(heads)}: what is called later is not compared"
+    else:
+        said = late[0].late.replace(NOTHING_COMPARED, "what is called later is not compared", 1)
+    return Answer(f"{answer.text}\n{said}", answer.differs, is_late=not answer.differs)
+
+
 def _ends_differ(ran: Pair) -> bool:
+    if any(one.late for one in ran):
+        return False  # nobody knows
     return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
 
 
@@ -234,8 +258,8 @@ def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:
 
     again: a second run of the first side; in what that ends otherwise, chance may have ended both.
     """
-    if found.first is not None:
-        return found.is_unexplained
+    if found.first is not None or any(one.late for one in (*ran, again)):
+        return found.first is not None and found.is_unexplained
     ends = [(each.exit_code, each.printed) for each in (*ran, again)]
     return any(a != b and a == c for a, b, c in zip(*ends, strict=True))
 

@@ -178,6 +178,8 @@ class CallRecord:
         if self.is_active:
             self.is_active, self.state = False, state
             if self.stream is not None:
+                if state == "stopped":
+                    self.stream.leave_open(list(self.open.values()))
                 self.stream.close()
                 kept_texts.forget_all()
 

@@ -2,8 +2,8 @@
 
 A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
 many values it has yielded, the first of them, which arguments it has changed to what, by their
-places, and how many calls had begun by then. Of a call that is not over there is none. Each
-function has a line of its own ahead of its first call; so has each long text, with its number, by which
+places, and how many calls had begun by then. Of calls that are not over as the recording is ended there
+is one at the end, of the kind `open`; a program that is gone has left none. Each function has a line of its own ahead of its first call; so has each long text, with its number, by which
 it stands in the lines of calls. The size of the file has a bound.
 """
 
@@ -16,7 +16,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.calls.tree import next_number
+    from relay.debuggers.debugpy.debuggee.probe.calls.tree import CALL_OPEN, next_number
 
 _MOST_BYTES = 256 << 20
 _LINES_AT_ONCE = 500
@@ -63,6 +63,11 @@ class CallStream:
     def begin(self, function: Any, arguments: Any, parent: StreamedCall) -> StreamedCall:
         """The call that has begun, by its number; it is in the file when it ends."""
         return StreamedCall(function, arguments, next(self._numbers), parent.number)
+
+    def leave_open(self, calls: list[StreamedCall]) -> None:
+        """The recording ends before these."""
+        for call in calls:
+            self.end(call, CALL_OPEN, "")
 
     def end(self, call: StreamedCall, kind: int, outcome: str, line: int = 0) -> None:
         """A call ends: it is in the file soon."""
