@@ -851,9 +851,8 @@ def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
     asked = ("--break", "forking.py:4", "--why", "number", "--until", "1")
     _, _, err = finish(start(*asked, "--", "forking.py"))
     assert "[not said] --why number: Who wrote a value is found by running the program again" in err
-    assert (
-        "\n  Run it with --record PLACE:EXPR (FILE:LINE or a function): a forked child has" in err
-    )
+    way_out = "Run it with --record PLACE:EXPR (FILE:LINE or a function): each process that is debugged"
+    assert f"\n  {way_out}" in err
     missed = "1 process ran without the debugger: a fork; "
     for options, said in (
         (("--trace", "work"), "--trace is of the first process only, --break stops in the others"),
@@ -861,6 +860,8 @@ def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
     ):
         _, _, err = finish(start(*options, "--", "forking.py"))
         assert err.splitlines()[-1] == missed + said
+        _, _, err = finish(start("--children", *options, "--", "forking.py"))
+        assert err.splitlines()[-1] == f"1 child process was debugged, too; {said}"
 
 
 def test_what_a_call_raised_is_told_by_the_name_that_the_condition_sees_it_by(

@@ -92,7 +92,11 @@ class RunEnd:
             **({"similar": dict(self.similar)} if self.similar else {}),
             **({"unanswered": self.unanswered} if self.unanswered else {}),
             **({"unchanged": list(self.unchanged)} if self.unchanged else {}),
-            **({"debugged_children": children} if self.unchanged and children else {}),
+            **(
+                {"debugged_children": children}
+                if children and (self.unchanged or self.unanswered or self.has_calls)
+                else {}
+            ),
             **({"unasked": list(self.unasked)} if self.unasked else {}),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
@@ -126,9 +130,10 @@ class RunEnd:
         """What ran without a debugger, where that leaves open what was asked for."""
         failures = self.failures
         python = unwatched(self.session, python_only=True)
-        if python is not None and (self.unanswered or self.has_calls) and failures is None:
+        others = "; ".join(filter(None, (python, self._debugged_children())))
+        if others and (self.unanswered or self.has_calls) and failures is None:
             option = "--trace" if self.unanswered else "--calls"
-            return f"{python}; {option} is of the first process only, --break stops in the others"
+            return f"{others}; {option} is of the first process only, --break stops in the others"
         ended_by_us = self.late is not None or self.interrupted is not None
         if python is not None and ended_by_us and failures is None:
             return f"{python}; --children shows what each thread there waits for"
@@ -149,11 +154,18 @@ class RunEnd:
         """
         if not self.unchanged:
             return None
-        count = len(self.session.program_run.debugged)
-        debugged = f"{count} child process{'es were' if count > 1 else ' was'} debugged, too"
         python = None if is_said else unwatched(self.session, python_only=True)
-        ran = "; ".join(filter(None, (python, debugged if count else None)))
+        ran = "; ".join(filter(None, (python, self._debugged_children())))
         return f"{ran}; {WATCHED_IN}" if ran else None
+
+    def _debugged_children(self) -> str | None:
+        """The processes in which nothing is traced, watched or counted, though they are debugged."""
+        count = len(self.session.program_run.debugged)
+        return (
+            f"{count} child process{'es were' if count > 1 else ' was'} debugged, too"
+            if count
+            else None
+        )
 
     def _how(self) -> str:
         if (by := self._ended_by) is not None:
