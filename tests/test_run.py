@@ -851,7 +851,9 @@ def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
     asked = ("--break", "forking.py:4", "--why", "number", "--until", "1")
     _, _, err = finish(start(*asked, "--", "forking.py"))
     assert "[not said] --why number: Who wrote a value is found by running the program again" in err
-    way_out = "Run it with --record PLACE:EXPR (FILE:LINE or a function): each process that is debugged"
+    way_out = (
+        "Run it with --record PLACE:EXPR (FILE:LINE or a function): each process that is debugged"
+    )
     assert f"\n  {way_out}" in err
     missed = "1 process ran without the debugger: a fork; "
     for options, said in (

@@ -456,35 +456,3 @@ async def test_a_name_that_other_code_only_stores_has_no_code_looked_at_for_each
     assert changes(told)[:2] == [("2", "3", many.line("module")), ("1", "2", many.line("doc"))]
     looked = await session.evaluate("len(looked)")
     assert 0 < int(looked["result"]) <= 600, looked
-
-
-FINALIZED = """
-    class Noisy:
-        def __init__(self, name):
-            self.name = name
-        def __del__(self):
-            print("gone", self.name, flush=True)
-
-    def use(name):
-        one = Noisy(name)
-        return len(one.name)  # @used
-
-    def names(name):
-        one = Noisy(name)
-        yield one.name
-
-    for name in ("a", "b"):
-        print("after", use(name), flush=True)
-    print(list(names("c")), "after", flush=True)
-    print("end", flush=True)  # @here
-"""
-
-
-async def test_what_the_program_lets_go_of_goes_at_once(
-    api: Api, program: Write, python: str
-) -> None:
-    """What begins for the first time was kept, with all that it had, until the garbage collector came."""
-    noisy = program(FINALIZED)
-    session = await recorded_at(api, noisy, "here", "one.name", at="use", python=python)
-    printed = "gone a\nafter 1\ngone b\nafter 1\ngone c\n['c'] after\n"
-    assert await session.printed() == printed

@@ -817,6 +817,11 @@ async def test_jobs_of_celery(api: Api, program: Write) -> None:
             if self.request.retries < 1:
                 raise self.retry(countdown=0)
 
+        @app.task(throws=(ValueError, LookupError))
+        def known(item):
+            raise ValueError(item)  # celery logs it as expected
+
+        known.delay("bread")
         price.delay("bread")
         again.delay(1)
         price.delay("milk")

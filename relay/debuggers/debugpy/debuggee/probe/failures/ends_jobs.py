@@ -38,6 +38,9 @@ def _listen_to_celery(trace: Any) -> None:
 
 
 def _at_celery(about: Any, task: Any, *_: Any, **__: Any) -> None:
+    """What the task says that it throws, celery logs as expected."""
+    if attempt(lambda: bool(task.throws and isinstance(about.retval, task.throws)), default=False):
+        return
     failed(about.retval, "job", attempt(lambda: exact(str(task.name))), expectable=True)
 
 

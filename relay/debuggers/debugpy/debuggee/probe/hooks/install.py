@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import show_templates
     from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
         answer_commands_promptly,
+        keep_no_frames,
         make_queues_once,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.equal_codes import separate_equal_codes
@@ -80,6 +81,7 @@ def patch_program() -> None:
     apply_patch("descriptors", keep_connection)
     apply_patch("commands", answer_commands_promptly)
     apply_patch("questions", make_queues_once)
+    apply_patch("looks", keep_no_frames)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)
     apply_patch("equal codes", separate_equal_codes)

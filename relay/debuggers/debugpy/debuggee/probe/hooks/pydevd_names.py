@@ -177,6 +177,14 @@ NEEDS = (
         {_PYDB: "_cmd_queue _thread_events"},
     ),
     Need(
+        "looks",
+        False,
+        "what a frame has that was looked at may end late: with the next garbage collection",
+        {
+            "_pydevd_bundle.pydevd_additional_thread_info_regular:PyDBAdditionalThreadInfo": "get_topmost_frame"
+        },
+    ),
+    Need(
         "own stops",
         False,
         "where threads meet breakpoints together, a stop may be over before anybody has seen it",
