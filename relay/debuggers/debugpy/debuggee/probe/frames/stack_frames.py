@@ -104,26 +104,20 @@ def stands_still(frame: Any) -> bool:
     """Whether the frame cannot end while this thread reads its memory: it is one of this thread's, or its thread
     is stopped. So does one that is on no stack: that of a generator, suspended.
 
-    This function's own frame is not kept: it would hold itself, and with it the frame that was asked
-    about, and all that this has, until the garbage collector comes.
+    This function's own frame is let go of: it would keep itself, and all that have called it, until the
+    garbage collector comes.
     """
-    own: Any = frame_at(1)
-    while own is not None and own is not frame:
-        own = own.f_back
-    if own is not None:
-        return True
     tops: Any = sys._current_frames()
     tops.pop(threading.get_ident(), None)
-    is_still = True
-    while tops:
-        is_stopped, one = False, tops.popitem()[1]
+    ours = frame_at(1)
+    for one in (ours, *tops.values()):
+        is_still = one is ours
         while one is not None:
             if one is frame:
-                is_still = is_stopped
+                return is_still
             code, one = one.f_code, one.f_back
-            is_waiting = code.co_name in _WAITS and is_debugger_file(code.co_filename)
-            is_stopped = is_stopped or is_waiting
-    return is_still
+            is_still = is_still or (code.co_name in _WAITS and is_debugger_file(code.co_filename))
+    return True
 
 
 def _push_locals(frame: Any, clear: bool = False) -> None:

@@ -228,7 +228,7 @@ def every_frame() -> Iterator[Any]:
 
 
 def _forget_frames_left() -> None:
-    on_stack = {id(frame): frame for frame in every_frame()}
+    on_stack = {id(frame) for frame in every_frame()}  # not the frames: this one is among them
     traps_state.frames = {at: one for at, one in traps_state.frames.items() if at in on_stack}
 
 

@@ -357,12 +357,17 @@ def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[b
         return True, None
     space = dict(items_of(frame.f_locals))
     space["old"], space["new"] = (None if v is ABSENT else v for v in (old, new))
+    before = [(one, one.last) for one in data_state.lines() if one.peek() is one.last]
     try:
         return bool(eval(watch.condition, dict(frame.f_globals, **space))), None
     except BaseException as error:
         if is_from_outside(error):
             raise
         return True, attempt(exception_line, error, default=type(error).__name__)
+    finally:
+        for one, value in before:  # what it has written is no change that the program has made
+            if one.last is value and one.peek() is not value and not is_of_another_thread(one):
+                one.keep(one.read())
 
 
 def _ended_locals(frame: Any) -> list[SeenChange]:

@@ -145,7 +145,10 @@ def quick_read(watch: DataWatch, target: StateTarget) -> Any:
 
     def peek() -> Any:
         owner = owner_of()
-        return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
+        try:
+            return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
+        except TypeError:  # the object is of another class by now
+            return watch.read()
 
     return peek
 
@@ -160,7 +163,10 @@ def read_in_space(watch: DataWatch) -> Any:
         owner = owner_of()
         if owner is None:
             return ABSENT
-        space = space_of(owner)
+        try:
+            space = space_of(owner)
+        except TypeError:  # the object is of another class by now
+            space = attempt(dict_of_target, watch.target())
         return get(space, key, ABSENT) if space is watch.space else _MOVED
 
     return peek
@@ -177,6 +183,8 @@ def _slot_read(watch: DataWatch, target: StateTarget) -> Any:
             return get(owner)
         except AttributeError:
             return ABSENT
+        except TypeError:  # the object is of another class by now
+            return watch.read()
 
     return peek
 
