@@ -71,8 +71,7 @@ def debugger_threading() -> Any:
 
 def _live_frames() -> Iterator[Any]:
     """Every frame on a stack, and those that only a traceback keeps (post-mortem stops)."""
-    for top in list(sys._current_frames().values()):
-        frame: Any = top
+    for frame in top_frames():
         while frame is not None:
             yield frame
             found = attempt(lambda f=frame: f.f_locals.get("__exception__"))
@@ -80,7 +79,15 @@ def _live_frames() -> Iterator[Any]:
             while type(tb) is types.TracebackType:
                 yield tb.tb_frame
                 tb = tb.tb_next
-            frame = frame.f_back
+            frame = frame.f_back  # noqa: PLW2901
+
+
+def top_frames() -> list[Any]:
+    """Of each thread the frame that runs; of this one that of the caller, since its own would hold itself."""
+    return [
+        top.f_back if top.f_code is top_frames.__code__ else top
+        for top in sys._current_frames().values()
+    ]
 
 
 def frames_of_all_threads() -> list[tuple[int, Any]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER, present_call
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger, top_frames
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
         real_gettrace,
@@ -220,11 +220,10 @@ def _place_in_code(code: Any) -> Any:
 
 
 def every_frame() -> Iterator[Any]:
-    for top in list(sys._current_frames().values()):
-        frame: Any = top
+    for frame in top_frames():
         while frame is not None:
             yield frame
-            frame = frame.f_back
+            frame = frame.f_back  # noqa: PLW2901
 
 
 def _forget_frames_left() -> None:

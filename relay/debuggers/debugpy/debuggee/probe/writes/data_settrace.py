@@ -420,8 +420,11 @@ class DataSettrace:
             theirs.has_its_frame()
             theirs = theirs.inner
         is_followed = not begins and _is_called_from(frame)
-        of_frame = FollowedFrameTrace if is_followed else RunningFrameTrace
-        local = of_frame(self, theirs, lines, frame)
+        local: DataFrameTrace
+        if is_followed:
+            local = FollowedFrameTrace(self, theirs, lines, frame)
+        else:
+            local = RunningFrameTrace(self, theirs, lines)
         if shared is None:
             frame.f_trace = local
         else:

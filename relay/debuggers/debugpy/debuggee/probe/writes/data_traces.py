@@ -96,15 +96,7 @@ class DataFrameTrace:
 class RunningFrameTrace(DataFrameTrace):
     """The trace function of a frame that runs already, until its first event."""
 
-    __slots__ = ("frame",)
-
-    def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines, frame: Any) -> None:
-        super().__init__(listener, inner, lines)
-        self.frame: Any = frame
-
-    def has_its_frame(self) -> None:
-        """The frame has its trace function: none needs to follow this one."""
-        self.frame = None
+    __slots__ = ()
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         self.has_its_frame()
@@ -116,10 +108,19 @@ class FollowedFrameTrace(RunningFrameTrace):
     """That of a frame which stands in pydevd's trace function, and gets what that returns in its place.
 
     Then this one ends, and its end puts another like it before what was returned. No other has an end
-    that runs code: what a signal's handler raises in it would arrive nowhere.
+    that runs code: what a signal's handler raises in it would arrive nowhere. Nor has any other its frame,
+    which may have no event any more, and would keep itself, and all that have called it.
     """
 
-    __slots__ = ()
+    __slots__ = ("frame",)
+
+    def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines, frame: Any) -> None:
+        super().__init__(listener, inner, lines)
+        self.frame: Any = frame
+
+    def has_its_frame(self) -> None:
+        """The frame has its trace function: none needs to follow this one."""
+        self.frame = None
 
     def __del__(self) -> None:
         try:
