@@ -144,6 +144,7 @@ PARTS = (
     "writes/lines_behind",
     "writes/data_watches",
     "writes/write_claims",
+    "writes/client_writes",
     "writes/data_changes",
     "writes/quiet_events",
     "writes/hook_loops",

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.writers import learn_array
     from relay.debuggers.debugpy.debuggee.probe.waits.hang import hang_report
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import tasks
+    from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing_at_stop
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         data_change,
         data_delete,
@@ -187,7 +188,7 @@ def call(text: str) -> _Answer:
             return _Answer(_encode(dict(interrupt(**request), ok=True)))
         reveal_in_call(reveal)
         try:
-            return _guarded(_CALLS[name], request, running_id)
+            return as_clients_doing_at_stop(_guarded, _CALLS[name], request, running_id)
         finally:
             reveal_in_call(False)
     except Exception as error:

@@ -79,7 +79,7 @@ def _live_frames() -> Iterator[Any]:
             while type(tb) is types.TracebackType:
                 yield tb.tb_frame
                 tb = tb.tb_next
-            frame = frame.f_back  # noqa: PLW2901
+            frame = frame.f_back
 
 
 def top_frames() -> list[Any]:

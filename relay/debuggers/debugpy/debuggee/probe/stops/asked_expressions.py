@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import HAS_FAST_VARIABLES
+    from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
 
 _OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _UNLIKE = (*_OWN_SCOPES, ast.NamedExpr) if hasattr(ast, "NamedExpr") else _OWN_SCOPES
@@ -30,13 +31,18 @@ NOT_KNOWN: Any = object()
 class AskedExpression:
     """An expression, given as a syntax tree; raises what `compile` does."""
 
-    __slots__ = ("_code", "_last", "_tree")
+    __slots__ = ("_calls", "_code", "_last", "_tree")
 
     def __init__(self, tree: ast.Expression, filename: str) -> None:
         self._code = compile(tree, filename, "eval", 0, True)
         self._tree = tree
+        self._calls = any(type(node) is ast.Call and not _is_plain(node) for node in ast.walk(tree))
         # Of the code that was asked in last.
         self._last: tuple[Any, Any] = (None, None)
+
+    def value_for_client(self, frame: Any) -> Any:
+        """The same as `value_in`; what it calls may write what is watched."""
+        return as_clients_doing(self.value_in, frame) if self._calls else self.value_in(frame)
 
     def value_in(self, frame: Any) -> Any:
         """What it is worth in this frame."""
@@ -64,7 +70,7 @@ class AskedExpression:
         for node in ast.walk(self._tree):
             if isinstance(node, _UNLIKE):
                 return False
-            if type(node) is ast.Call and getattr(node.func, "id", None) not in _PLAIN_CALLS:
+            if type(node) is ast.Call and not _is_plain(node):
                 return False
         return True
 
@@ -75,6 +81,10 @@ class AskedExpression:
         code = compile(ast.fix_missing_locations(made), file, "exec", 0, True)
         inner = next(one for one in code.co_consts if type(one) is types.CodeType)
         return types.FunctionType(inner, space, inner.co_name, (KeyError, NOT_KNOWN))
+
+
+def _is_plain(call: ast.Call) -> bool:
+    return getattr(call.func, "id", None) in _PLAIN_CALLS
 
 
 _READ = "{0} = _relay_values['{0}']"

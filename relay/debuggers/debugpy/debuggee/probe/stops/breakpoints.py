@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_stops, new_places
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
+    from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
 
 HITS_EVENT = "relayHits"
 _REPORT_EVERY = 0.25  # seconds between two reports of hits that stop nothing
@@ -124,7 +125,7 @@ def _make_texts() -> None:
 def _text_of_log_point(original: Any, breakpoint: Any, info: Any, frame: Any) -> None:
     """pydevd's own takes whatever is raised for the text."""
     try:
-        value = eval(breakpoint.expression, frame.f_globals, frame.f_locals)
+        value = as_clients_doing(eval, breakpoint.expression, frame.f_globals, frame.f_locals)
     except BaseException as error:
         if is_from_outside(error):
             raise
@@ -246,7 +247,7 @@ def breakpoint_holds(
             hit = _count(name)
             if not test(_count_pass(breakpoint, name, frame), number):
                 return 0
-        if condition and not (ask or asked_condition(condition).value_in)(frame):
+        if condition and not (ask or asked_condition(condition).value_for_client)(frame):
             return 0
     except BaseException as error:
         if is_from_outside(error):

@@ -185,7 +185,7 @@ def _record(capture: _Capture, frame: Any) -> None:
             try:
                 value = NOT_KNOWN if function is None else function(frame)
                 if value is NOT_KNOWN:
-                    value = expression.value_in(frame)
+                    value = expression.value_for_client(frame)
             except BaseException as error:
                 if is_from_outside(error):
                     raise

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         is_heap_type,
         namespace_of,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
 
 TRACE_EVENT = "relayTrace"
 _IN_C = (
@@ -283,7 +284,7 @@ def _is_of_program(ident: int) -> bool:
 
 def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
     try:
-        return bool(eval(code, frame.f_globals, frame.f_locals))
+        return bool(as_clients_doing(eval, code, frame.f_globals, frame.f_locals))
     except BaseException as error:
         if is_from_outside(error):
             raise

@@ -223,7 +223,7 @@ def every_frame() -> Iterator[Any]:
     for frame in top_frames():
         while frame is not None:
             yield frame
-            frame = frame.f_back  # noqa: PLW2901
+            frame = frame.f_back
 
 
 def _forget_frames_left() -> None:

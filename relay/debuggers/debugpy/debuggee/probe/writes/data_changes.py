@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
+    from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         is_debugged,
         release_watch,
@@ -60,6 +61,7 @@ _CONDITIONS = frozenset(
         "_condition_holds",
         "handle_breakpoint_condition",
         "_data_condition",
+        "_text_of_log_point",
     )
 )
 _ASKS = _CONDITIONS | frozenset(("do_wait_suspend", "run_code"))
@@ -357,17 +359,13 @@ def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[b
         return True, None
     space = dict(items_of(frame.f_locals))
     space["old"], space["new"] = (None if v is ABSENT else v for v in (old, new))
-    before = [(one, one.last) for one in data_state.lines() if one.peek() is one.last]
     try:
-        return bool(eval(watch.condition, dict(frame.f_globals, **space))), None
+        value = as_clients_doing(eval, watch.condition, dict(frame.f_globals, **space))
+        return bool(value), None
     except BaseException as error:
         if is_from_outside(error):
             raise
         return True, attempt(exception_line, error, default=type(error).__name__)
-    finally:
-        for one, value in before:  # what it has written is no change that the program has made
-            if one.last is value and one.peek() is not value and not is_of_another_thread(one):
-                one.keep(one.read())
 
 
 def _ended_locals(frame: Any) -> list[SeenChange]:
