@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
     from relay.debuggers.debugpy.debuggee.probe.writes.write_claims import (
         can_write,
+        has_passed_write,
         is_of_another_thread,
+        may_write_in,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import body_start
 
@@ -100,10 +102,25 @@ def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:
     frame = frame_with_source(frame)
     if frame is None or is_asked(frame):
         return
-    _begin_write(watch, old, frame)
     listener = data_state.listener
     if listener is not None:
         listener.arm(frame)
+        _begin_writes_before(frame)
+    _begin_write(watch, old, frame)
+
+
+def _begin_writes_before(frame: Any) -> None:
+    """What is compared at lines, and was written before in a statement that is not over, comes first."""
+    changed = [watch for watch in data_state.lines() if watch.peek() is not watch.last]
+    for watch in changed:
+        old, new = watch.last, watch.read()
+        if old is new or watch.kind == "local" or watch.owner() is None:
+            continue
+        writer, line = _frame_behind_write(watch, frame, is_top=True) or (None, 0)
+        if writer is not None:
+            _close_writes(watch, old)
+            watch.keep(new)
+            data_state.pending.setdefault(writer, []).append(PendingWrite(watch, old, line))
 
 
 def _begin_write(watch: DataWatch, old: Any, frame: Any) -> None:
@@ -152,6 +169,8 @@ def settle_before(frame: Any) -> None:
             watch.keep(new)
             writer, line = caller or (here, here.f_lineno)
             changes += _change(watch, old, new, writer, line, caller is not None)
+        if changes:
+            changes = _written_by_callers(frame) + changes
     changes = _that_hold(changes)
     if changes:
         data_state.left.setdefault(threading.get_ident(), []).extend(changes)
@@ -162,7 +181,7 @@ def _close_writes(watch: DataWatch, value: Any) -> None:
     for writes in list(data_state.pending.values()):
         for one in writes:
             if one.watch is watch and not one.closed:
-                one.new, one.closed = value, next(data_state.closings)
+                one.new, one.closed = value, next(data_state.times)
 
 
 def frame_with_source(frame: Any) -> Any:
@@ -228,13 +247,36 @@ def changes_in(frame: Any) -> list[SeenChange]:
     changes: list[SeenChange] = []
     with Claiming():
         at = data_state.at.pop((ident, id(frame)), None)
+        last = next(data_state.times)
         for watch in dict.fromkeys(write.watch for write in data_state.pending.get(frame, ())):
             changes += _closed_before(watch)
         for write in data_state.pending.pop(frame, ()):
             changes += _settled(write, frame)
+            last = write.began
+        compared: list[SeenChange] = []
         for watch in data_state.lines():
-            changes += _compared(watch, frame, at)
+            compared += _compared(watch, frame, at)
+        if compared:
+            last = next(data_state.times)
+        changes += compared
+        if changes:
+            changes = _written_by_callers(frame, last) + changes
     return before + _that_hold(changes)
+
+
+def _written_by_callers(frame: Any, last: int | None = None) -> list[SeenChange]:
+    """What those who have called this frame have written in statements that are not over, before the
+    last of what this one tells: that comes first. last: the time of that, now where it is left out."""
+    found, frame = [], frame.f_back
+    while frame is not None and data_state.pending:
+        for one in data_state.pending.pop(frame, ()):
+            if last is None or one.began < last:
+                found.append((one.began, one, frame))
+            else:
+                data_state.pending.setdefault(frame, []).append(one)
+        frame = frame.f_back
+    found.sort(key=lambda entry: entry[0])
+    return [change for _, one, writer in found for change in _settled(one, writer)]
 
 
 class Claiming:
@@ -305,6 +347,8 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     caller = None
     if at is None and _is_at_first_line(frame):
         caller = _caller_that_writes(watch, frame)
+    elif at is None and not may_write_in(watch, frame):
+        caller = _frame_behind_write(watch, frame.f_back)
     if at is None and caller is None and is_of_another_thread(watch):
         return []
     watch.keep(new)
@@ -334,6 +378,20 @@ def _caller_that_writes(watch: DataWatch, frame: Any) -> tuple[Any, int] | None:
         if line is not None and can_write(watch, frame, line):
             return frame, line
         frame = frame.f_back
+    return None
+
+
+def _frame_behind_write(
+    watch: DataWatch, frame: Any, is_top: bool = False
+) -> tuple[Any, int] | None:
+    """The nearest frame, from this one on, that stands behind an instruction which may write to what is
+    watched, in a line that is not over; and that line. is_top: as `has_passed_write` has it, of the first."""
+    ident = threading.get_ident()
+    while frame is not None:
+        line = data_state.at.get((ident, id(frame)))
+        if line is not None and can_write(watch, frame, line):
+            return (frame, line) if has_passed_write(watch, frame, line, is_top) else None
+        frame, is_top = frame.f_back, False
     return None
 
 

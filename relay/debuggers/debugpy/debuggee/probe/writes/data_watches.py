@@ -235,8 +235,9 @@ class PendingWrite:
 
     def __init__(self, watch: DataWatch, old: Any, line: int) -> None:
         self.watch, self.old, self.line = watch, old, line
+        self.began: int = next(data_state.times)  # counts up
         self.new: Any = None
-        self.closed = 0  # counts up; not 0: it was written anew since, and `new` is what was left
+        self.closed = 0  # as `began`; not 0: it was written anew since, and `new` is what was left
         self.merged = False  # whether there were values in between that are not told
 
 
@@ -250,7 +251,7 @@ class _DataState:
         self.left: dict[int, list[SeenChange]] = {}  # to stop for, by thread
         self.shown: dict[int, SeenChange] = {}  # of the stop that a thread is in
         self.listener: Any = None
-        self.closings: Any = itertools.count(1)
+        self.times: Any = itertools.count(1)  # of writes, one after the other
         self.lock: Any = threading.RLock()
 
     def lines(self) -> list[DataWatch]:

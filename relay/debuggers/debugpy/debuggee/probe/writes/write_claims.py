@@ -36,6 +36,13 @@ def can_write(watch: DataWatch, frame: Any, line: int) -> bool:
     return line in watch.known_lines.get(code).writes
 
 
+def may_write_in(watch: DataWatch, frame: Any) -> bool:
+    """Whether any line of the frame's code may write what is watched."""
+    return can_write(watch, frame, frame.f_lineno) or bool(
+        watch.known_lines.get(frame.f_code).writes
+    )
+
+
 def is_of_another_thread(watch: DataWatch) -> bool:
     """Whether what has changed there is to be found by another thread, which has written it.
 
@@ -64,7 +71,7 @@ def _is_another_behind_write(watch: DataWatch) -> bool:
             return True
         while frame is not None:
             line = lines_at.get((ident, id(frame)))
-            if line is not None and _has_passed_write(watch, frame, line, frame is top):
+            if line is not None and has_passed_write(watch, frame, line, frame is top):
                 return True
             frame = frame.f_back
     return False
@@ -76,7 +83,7 @@ def _lines_known_of(watch: DataWatch, frame: Any) -> WriteLines:
     return watched_lines_of(frame.f_code, [watch], frame) if lines is None else lines
 
 
-def _has_passed_write(watch: DataWatch, frame: Any, line: int, is_top: bool) -> bool:
+def has_passed_write(watch: DataWatch, frame: Any, line: int, is_top: bool) -> bool:
     """Whether a frame that stands in this line, or where it is over, is behind an instruction that may write.
 
     is_top: it calls nothing of Python's, and so what it has called may be over.
