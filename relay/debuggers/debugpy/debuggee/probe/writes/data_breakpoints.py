@@ -74,7 +74,10 @@ if TYPE_CHECKING:
         unwatch_dict,
         watch_dict,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import hands_on
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        hands_on,
+        may_replace_namespace,
+    )
 
 _handler_of: Any = sys.modules["_signal"].getsignal  # the C function
 _EMPTY_HANDLER = "_sighandler_noop"  # asyncio's, which has a signal wake its event loop
@@ -100,7 +103,7 @@ def data_set(
         watch = DataWatch(number, target, code)
         watch.note_of_class = note_of_class(target)
         watch.note_within = attempt(note_within, target, default="")
-        if target.kind in _IN_DICTS and may_watch_dicts():
+        if target.kind in _IN_DICTS and may_watch_dicts() and _keeps_dict(target):
             watch_by_dict(watch, target)
         data_state.watches[number] = watch
         try:
@@ -231,6 +234,29 @@ def is_handler(number: int, handler: Any) -> bool:
     return not is_common and callable(handler) and not is_empty
 
 
+def _keeps_dict(target: StateTarget) -> bool:
+    """Whether nothing that runs may give the object another `__dict__`."""
+    return not is_of_object(target) or not any(
+        attempt(may_replace_namespace, frame.f_code, default=True)
+        for _, frame in frames_of_all_threads()
+    )
+
+
+def is_of_object(place: StateTarget | DataWatch) -> bool:
+    """Whether it lies in the `__dict__` of an object that may get another one."""
+    if place.kind != "attribute":
+        return False
+    owner = place.owner() if type(place) is DataWatch else place.owner
+    return owner is None or plan_of(owner).family != "class"
+
+
+def leave_dicts_of_objects() -> None:
+    """Code begins that may give an object another `__dict__`."""
+    with data_state.lock:
+        watches = list(data_state.watches.values())
+        _leave_dicts([one for one in watches if one.handle is not None and is_of_object(one)])
+
+
 def leave_dicts() -> None:
     """Compare at lines what was watched by its dict: something may come in between a write and its
     report from now on."""
@@ -257,7 +283,7 @@ def go_back_to_dicts() -> None:
         back = [watch for watch in data_state.lines() if watch.is_busy]
         for watch in back:
             watch.is_busy, target = False, watch.target()
-            if target is not None and may_watch_dicts():
+            if target is not None and may_watch_dicts() and _keeps_dict(target):
                 attempt(watch_by_dict, watch, target)
                 watch.may_be_busy = False
         if back and data_state.listener is not None:

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         go_back_to_dicts,
         is_handler,
+        is_of_object,
         leave_busy_dicts,
         leave_dicts,
+        leave_dicts_of_objects,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         Claiming,
@@ -79,7 +81,10 @@ if TYPE_CHECKING:
         line_of_offset,
         watched_lines_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import hands_on
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        hands_on,
+        may_replace_namespace,
+    )
 
 _BRANCH_EVENTS = ("BRANCH",) if sys.version_info < (3, 14) else ("BRANCH_LEFT", "BRANCH_RIGHT")
 _DATA_EVENTS = (
@@ -116,6 +121,7 @@ class DataMonitor:
         self.known_exits = CodeTable()  # of those that have had events before
         self.busy: list[DataWatch] = []  # that are to be compared at lines from the next one on
         self.goes_by_name = False  # whether code is looked at for what hands on a namespace
+        self.has_dicts = False  # whether dicts of objects are watched, which may get others
         called = {
             "LINE": self._line,
             "JUMP": self._jump,
@@ -167,11 +173,15 @@ class DataMonitor:
         self._take_hooks_away()
         self.watches, self.patience = watches, LEAST_PATIENCE
         self.goes_by_name = any(one.is_busy and one.kind in _IN_NAMESPACES for one in watches)
+        by_dict = [one for one in data_state.watches.values() if one.handle is not None]
+        self.has_dicts = any(map(is_of_object, by_dict))
         for code in list(self.codes):
             self._leave(code)
         for code in self.armed:
             self._enter(code, watched_lines_of(code, self.watches))
         self._set_global()
+        if self.has_dicts:
+            MONITORING.restart_events()
         if not watches:
             return
         for _, frame in frames_of_all_threads():
@@ -182,7 +192,7 @@ class DataMonitor:
 
     def _set_global(self) -> None:
         events, wanted = MONITORING.events, 0
-        if any(watch.kind != "local" for watch in self.watches):
+        if self.has_dicts or any(watch.kind != "local" for watch in self.watches):
             wanted = events.PY_START | events.PY_RESUME | events.PY_THROW
         if self.watches or self.codes:
             wanted |= events.PY_UNWIND
@@ -256,6 +266,7 @@ class DataMonitor:
             if code is _STARTS_THREAD or _sets_handler(frame_at(1)):
                 attempt(leave_dicts)
             return None
+        self._find_replaced_dicts(code)
         attempt(self._meet, frame_at(1))
         if self.goes_by_name and hands_on(code):
             attempt(go_back_to_dicts)
@@ -263,6 +274,7 @@ class DataMonitor:
 
     def _on_resume(self, code: Any, *_: Any) -> Any:
         """What was suspended goes on within a line: there is no event of that line."""
+        self._find_replaced_dicts(code)
         if code not in self.codes:
             attempt(self._meet, frame_at(1))
         lines = self.codes.get(code)
@@ -273,7 +285,12 @@ class DataMonitor:
             note_place(frame_at(1), lines)
         return None
 
+    def _find_replaced_dicts(self, code: Any) -> None:
+        if self.has_dicts and attempt(may_replace_namespace, code, default=True):
+            attempt(leave_dicts_of_objects)
+
     def _on_throw(self, code: Any, *_: Any) -> None:
+        self._find_replaced_dicts(code)
         attempt(self._meet, frame_at(1))
 
     def _line(self, frame: Any, code: Any, line: int) -> Any:

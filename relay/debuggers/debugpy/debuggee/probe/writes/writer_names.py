@@ -143,6 +143,19 @@ def hands_on(code: Any) -> bool:
     return bool(attempt(lambda: hands_on_namespace(facts_of(code)[0]), default=True))
 
 
+def may_replace_namespace(code: Any) -> bool:
+    """Whether it may give an object another `__dict__`, whose own may live on: who watches that hears nothing."""
+    names = code.co_names
+    if "__dict__" in code.co_consts and any(map(names_setter, names)):
+        return True
+    if "__dict__" not in names or is_debugger_file(code.co_filename):
+        return False
+    return any(
+        one.argval == "__dict__" and one.opname in ("STORE_ATTR", "DELETE_ATTR")
+        for one in facts_of(code)[0]
+    )
+
+
 def aliases_of(found: list[Any], is_writer: Callable[[str], bool]) -> frozenset[str]:
     """The variables that a code gives a writer to, such as `add` by `add = self.items.append`.
 
