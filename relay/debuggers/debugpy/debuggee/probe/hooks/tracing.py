@@ -369,10 +369,28 @@ def _begin(py_db: Any) -> None:
         return
     _trace_all_threads(py_db)
     with frames_shared_on():
-        py_db.set_tracing_for_untraced_contexts()
+        _trace_frames(py_db)
     adopt = getattr(tracing_state.holder, "adopt", None)
     if adopt is not None:
         attempt(adopt)
+
+
+def _trace_frames(py_db: Any) -> None:
+    """Those of all threads. pydevd's function keeps the frame that it runs in, which would keep all others
+    of this thread, and what they have."""
+    trace, callers = py_db.set_trace_for_frame_and_parents, []
+
+    def note_caller(*arguments: Any, **named: Any) -> Any:
+        callers.append(sys._getframe(1))
+        return trace(*arguments, **named)
+
+    py_db.set_trace_for_frame_and_parents = note_caller
+    try:
+        py_db.set_tracing_for_untraced_contexts()
+    finally:
+        del py_db.set_trace_for_frame_and_parents
+        while callers:
+            attempt(callers.pop().clear)
 
 
 def _trace_all_threads(py_db: Any) -> None:

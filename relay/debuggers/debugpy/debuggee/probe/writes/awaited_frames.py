@@ -50,8 +50,8 @@ class AwaitedFrames:
         if self._generators:
             left = [(one, one()) for one in self._generators]
             self._generators = [one for one, generator in left if generator and is_left(generator)]
-        frames = running() if self._frames else []
-        self._frames = {id(frame): frame for frame in frames if id(frame) in self._frames}
+        if self._frames:  # the list is kept by no variable: this frame is in it
+            self._frames = {id(one): one for one in running() if id(one) in self._frames}
 
     def to_try(self, frame: Any, is_at_line: bool) -> list[tuple[Any, bool]]:
         """What may be given checks now, as this thread is at a line of a frame, or in what that calls: each
