@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Session
 from tests.e2e.data_stops import at_start
 from tests.programs import Program
@@ -272,3 +271,46 @@ async def test_what_functions_have_dies_as_they_return(
     await watch(session, "box.name", "items[0]")
     assert len(await changes(session)) == 3
     assert await session.printed() == "alive 0\n"
+
+
+SUSPENDED = """
+    def steps():
+        number = 0
+        number = 1  # @start
+        yield number
+        number = 2
+        yield number
+
+    def work():
+        for kept in (steps(),):
+            next(kept)
+        check = 1  # @there
+        kept = None
+        check = 2  # @gone
+        return check
+
+    work()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_local_of_a_generator_that_is_let_go_of(
+    api: Api, program: Write, version: str
+) -> None:
+    made = program(SUSPENDED)
+    session = await at_start(api, made, version)
+    await watch(session, "number")
+    for mark in ("there", "gone"):
+        await session.breakpoint(made.text, made.line(mark))
+    assert (await session.resume())["change"]["new"] == "1"
+    stop = await session.resume()
+    assert stop["current_location"]["line"] == made.line("there")
+    (found,) = (await session.get("/data-breakpoints"))["data_breakpoints"]
+    assert found["verified"]
+    stop = await session.resume()
+    if stop["stop_reason"] == "data_breakpoint":  # before 3.13 its end is an event of its own
+        assert stop["change"]["ended"]
+        stop = await session.resume()
+    assert stop["current_location"]["line"] == made.line("gone")
+    (found,) = (await session.get("/data-breakpoints"))["data_breakpoints"]
+    assert not found["verified"], found

@@ -470,6 +470,11 @@ async def test_an_editor_watches_a_value(api: Api, program: Write) -> None:
         ]
         assert [one["verified"] for one in told] == [False] * 5 + [True] * 2
         assert told[0]["message"] == "cart is no dataId of this session"
+        counted = [{**wishes[0], "hitCondition": "2"}]
+        (told,) = (await peer.ask("setDataBreakpoints", breakpoints=counted))["breakpoints"]
+        assert not told["verified"]
+        assert "no hit condition" in told["message"]
+        both = (await peer.ask("setDataBreakpoints", breakpoints=wishes))["breakpoints"]
         (kept,) = (await peer.ask("setDataBreakpoints", breakpoints=wishes[:1]))["breakpoints"]
         assert kept["id"] == both[0]["id"]
         await peer.ask("continue", threadId=why["threadId"])

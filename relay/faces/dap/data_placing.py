@@ -17,6 +17,8 @@ from relay.errors import RelayError
 from relay.faces.dap import views
 from relay.faces.dap.actions import message_of
 
+_NO_HITS = "A data breakpoint has no hit condition: give it a condition, which sees old and new"
+
 
 class EditorDataBreakpoints:
     """What one editor watches in one session."""
@@ -44,13 +46,19 @@ class EditorDataBreakpoints:
     async def replace(self, wanted: Iterable[Mapping[str, Any]]) -> list[dap.Breakpoint]:
         """Watch these, and nothing else of this editor's."""
         before, self._own = self._own, {}
-        wishes = [(str(one["dataId"]), one.get("condition") or None) for one in wanted]
+        wishes = [
+            None if one.get("hitCondition") else (str(one["dataId"]), one.get("condition") or None)
+            for one in wanted
+        ]
         for wish, number in before.items():
             if wish in wishes:
                 self._own[wish] = number
             else:
                 await self._remove(number)
-        return [await self._one(wish) for wish in wishes]
+        return [
+            views.refused_breakpoint(None, _NO_HITS) if wish is None else await self._one(wish)
+            for wish in wishes
+        ]
 
     async def _one(self, wish: tuple[str, str | None]) -> dap.Breakpoint:
         if (known := self._own.get(wish)) is not None:

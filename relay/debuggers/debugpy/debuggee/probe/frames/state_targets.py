@@ -444,8 +444,14 @@ def _item_target(part: OwnerPart, key: Any, text: str) -> StateTarget:
         return _list_item_target(part, key, text)
     if any(base in bases for base in (tuple, str, bytes, range, frozenset)):
         raise unwatchable(f"The items of a {name_of(type(container))} never change")
+    name = name_of(type(container))
+    if type(lookup(bases, "__getitem__")) is not types.FunctionType:
+        raise unwatchable(
+            f"The items of a {name} are kept by C code, which does not say when it writes:"
+            f" set a breakpoint where {text} may be written, with a condition"
+        )
     raise unwatchable(
-        f"The items of a {name_of(type(container))} are kept its own way: only those of dicts and"
+        f"The items of a {name} are kept its own way: only those of dicts and"
         " lists can be watched, so name the dict or list that it keeps them in"
     )
 

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import compile_source
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
         objects_of,
         referrers_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION
+    from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import FUNCTION, GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import CAN_HAVE_HOOKS
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
@@ -409,8 +410,17 @@ def _look_for_end(watch: DataWatch) -> None:
         ours = 3 + (type(watch.peek) is partial)  # with this variable, and the argument
         ours += watch.space is owner
         is_gone = sys.getrefcount(owner) <= ours
+    elif watch.kind == "local" and owner.f_code.co_flags & GOES_ON_LATER:
+        is_gone = not _may_go_on(owner)  # from 3.13 on one that is let go of has no event
     if is_gone:
         release_watch(watch, DATA_GONE)
+
+
+def _may_go_on(frame: Any) -> bool:
+    """Whether a frame of a generator or coroutine runs, or that is still there."""
+    if any(one is frame for _, one in frames_of_all_threads()):
+        return True
+    return any(type(one) in GOING_ON for one in gc.get_referrers(frame))
 
 
 def is_debugged() -> bool:
