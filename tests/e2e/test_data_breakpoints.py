@@ -338,7 +338,8 @@ async def test_every_kind_of_state_stops_at_the_statement_that_wrote(
         assert placed["verified"] is True
         how[placed["id"]] = placed["how"]
     has_watchers = await session.evaluate("__import__('sys').version_info >= (3, 12)")
-    dicts = 5 if has_watchers["result"] == "True" else 0
+    # Attributes of objects are compared at lines: the program gives one of them another `__dict__`.
+    dicts = 3 if has_watchers["result"] == "True" else 0
     assert list(how.values()).count("dict") == dicts
 
     found = await changes(session)

@@ -188,7 +188,9 @@ def call(text: str) -> _Answer:
             return _Answer(_encode(dict(interrupt(**request), ok=True)))
         reveal_in_call(reveal)
         try:
-            return as_clients_doing_at_stop(_guarded, _CALLS[name], request, running_id)
+            answer: _Answer
+            answer = as_clients_doing_at_stop(_guarded, _CALLS[name], request, running_id)
+            return answer
         finally:
             reveal_in_call(False)
     except Exception as error:
