@@ -420,7 +420,7 @@ def _may_go_on(frame: Any) -> bool:
     """Whether a frame of a generator or coroutine runs, or that is still there."""
     if any(one is frame for _, one in frames_of_all_threads()):
         return True
-    return any(type(one) in GOING_ON for one in gc.get_referrers(frame))
+    return any(type(one) in GOING_ON for one in referrers_of(frame))
 
 
 def is_debugged() -> bool:
