@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import trio
@@ -47,3 +48,46 @@ async def test_what_main_leaves_behind(api: Api, program: Write, version: str, e
     assert stop["status"] == "terminated"
     assert await session.printed() == plain.stdout.decode() == "closed\nclosed\n"
     assert await session.printed("stderr") == plain.stderr.decode()
+
+
+ASKED_MEANWHILE = """
+    import gc
+    import os
+    import sys
+    import threading
+
+    gc.disable()
+
+    class Connection:
+        def __del__(self):
+            print("closed", flush=True)
+
+    def work(enough):
+        connection = Connection()
+        print("up", flush=True)
+        while not os.path.exists(enough):
+            pass
+
+    def run():
+        work(sys.argv[1])
+        print("left", flush=True)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize("question", ["hang-report", "tasks", "threads"])
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+async def test_what_a_function_has_ends_with_it_though_a_question_came_meanwhile(
+    api: Api, program: Write, tmp_path: Path, version: str, question: str
+) -> None:
+    code, enough = program(ASKED_MEANWHILE), tmp_path / "enough"
+    session = await api.session(python_path=installed_python(version))
+    await session.launch(code.text, args=[str(enough)], wait=0)
+    await session.until_printed("up")
+    ask = session.post if question == "hang-report" else session.get
+    await ask(f"/{question}")
+    enough.touch()
+    assert await session.until_printed("left") == "up\nclosed\nleft\n"

@@ -206,17 +206,25 @@ def _is_await_wrapper(value: Any) -> bool:
 
 
 class ThreadStacks:
-    """The stacks of all threads, innermost frame first, as they stand at this stop."""
+    """The stacks of all threads, innermost frame first, as they stand at this stop.
+
+    Of this thread it is that of the stop, or none: one that leads here would keep these stacks, and so itself
+    and all that the program's frames have, until the garbage collector comes.
+    """
 
     def __init__(self, stopped_at: Any) -> None:
-        here = frame_at()  # not get_ident(), which gevent replaces
         tops = sys._current_frames()
+        here = frame_at()  # not get_ident(), which gevent replaces
         own = next((ident for ident, top in tops.items() if top is here), None)
+        del here
         self.stopped = own if stopped_at is not None else None
         self.of: dict[int, list[Any]] = {}
         self._places: dict[int, tuple[int, int]] = {}
+        tops.pop(own, None)  # type: ignore[arg-type]
         for ident, top in tops.items():
-            self._add(ident, stopped_at if ident == self.stopped else top)
+            self._add(ident, top)
+        if own is not None and stopped_at is not None:
+            self._add(own, stopped_at)
 
     def _add(self, ident: int, top: Any) -> None:
         frames = self.of[ident] = list(_outwards(top))
