@@ -239,7 +239,7 @@ async def test_what_an_expression_names_is_set_in_any_frame(api: Api, program: W
         body = {"expression": expression, "value": value}
         error = await refused(api, code, "POST", f"{session.path}/set-expression", json=body)
         assert words in error.message
-    assert (await session.get())["extras"] == ["set_expression"]
+    assert (await session.get())["extras"] == ["set_expression", "step_in_targets"]
     await session.resume()
     assert await session.printed() == "stopped\n(41, 'outside', -7, 42, [1], 10)\n"
     assert "extras" not in await session.get()
