@@ -202,6 +202,7 @@ REQUIRED: Mapping[tuple[str, str], str | None] = {
     ("POST", "/sessions/{session_id}/pause"): "running",
     ("POST", "/sessions/{session_id}/step-over"): PAUSED,
     ("POST", "/sessions/{session_id}/step-into"): PAUSED,
+    ("GET", "/sessions/{session_id}/step-in-targets"): PAUSED,
     ("POST", "/sessions/{session_id}/step-out"): PAUSED,
     ("POST", "/sessions/{session_id}/step-back"): PAUSED,
     ("POST", "/sessions/{session_id}/reverse-continue"): PAUSED,
