@@ -114,7 +114,7 @@ WHOLE_SESSIONS = (
 SAMPLED = 8
 """Of so many parameter sets of a test, the sample holds one."""
 
-SAMPLED_PLAIN = 3
+SAMPLED_PLAIN = 4
 """Of so many tests without parameters, the sample holds one."""
 
 OLDEST = (3, 11)
