@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.struck import hand_on_what_strikes
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
         enters_own_code,
         give_up_entry,
@@ -381,7 +381,7 @@ def _trace_frames(py_db: Any) -> None:
     trace, callers = py_db.set_trace_for_frame_and_parents, []
 
     def note_caller(*arguments: Any, **named: Any) -> Any:
-        callers.append(sys._getframe(1))
+        callers.append(frame_at(1))
         return trace(*arguments, **named)
 
     py_db.set_trace_for_frame_and_parents = note_caller

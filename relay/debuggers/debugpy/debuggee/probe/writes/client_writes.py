@@ -5,13 +5,13 @@ What is compared at lines is compared around them. Refuses to know what is asked
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, data_state
     from relay.debuggers.debugpy.debuggee.probe.writes.write_claims import is_of_another_thread
 
@@ -50,7 +50,7 @@ def as_clients_doing_at_stop(function: Callable[..., Any], *arguments: Any) -> A
 
 
 def _stands_for_stop() -> bool:
-    frame: Any = sys._getframe(1)
+    frame: Any = frame_at(1)
     while frame is not None:
         code = frame.f_code
         if code.co_name == _WAITS_AT_STOP and is_debugger_file(code.co_filename):
