@@ -25,6 +25,7 @@ from pydantic_settings import (
 
 from relay.logs.formats import LogFormat
 from relay.models.adapters import ADAPTER_NAME, OWN_ADAPTERS, ConfiguredAdapter
+from relay.models.patterns import HEADER_TEXT
 from relay.quick.server import DEFAULT_STATE_DIR
 from relay.redaction.rules import DEFAULT_PATTERNS, is_pattern
 from relay.state_files import write_whole
@@ -77,7 +78,7 @@ def _relay_id(value: str) -> str:
 
 
 def _token(value: str) -> str:
-    if not (value.isascii() and value.isprintable()):
+    if not re.fullmatch(HEADER_TEXT, value):
         raise ValueError("a token is printable ASCII, since it travels in a header")
     return value
 

@@ -6,6 +6,7 @@ Knows the environment's RELAY_URL and RELAY_TOKEN. Sends nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 from relay.actions import PREFERENCE
 from relay.asker import HTTP, to_wire
 from relay.client.calls import DEFAULT_URL, Call, broken_off, unreachable
+from relay.models.patterns import HEADER_TEXT
 from relay.routes.endpoint import API
 
 SECONDS = 60.0
@@ -56,7 +58,7 @@ class ServerAddress:
         if url is not None and url.startswith("unix:"):
             uds, url = url.removeprefix("unix:"), None
         token = token or os.environ.get("RELAY_TOKEN") or None
-        if token is not None and not (token.isascii() and token.isprintable()):
+        if token is not None and not re.fullmatch(HEADER_TEXT, token):
             raise ValueError("the token must be printable ASCII: it is sent in a header")
         header = {} if name is None else to_wire(name, face)
         if uds is not None:

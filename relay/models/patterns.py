@@ -22,6 +22,9 @@ VARIABLE_NAME = r"^[^=\x00]+$"
 ABSOLUTE_PATH = r"^(/|[A-Za-z]:[\\/])[^\x00]*$"
 """Of this system, or of Windows."""
 
+HEADER_TEXT = r"^[ -~]+$"
+"""Printable ASCII, which every header of HTTP can carry: a token is sent in one."""
+
 PROFILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 PATTERN_WORDS: Mapping[str, str] = {

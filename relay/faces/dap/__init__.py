@@ -8,6 +8,7 @@ views          what the relay answers, as DAP says it
 placing        the editor's breakpoints beside everybody else's
 data_placing   its data breakpoints
 inspector      frames and values that it looks at, by numbers of its own
+motions        requests by which the program goes on, or stops
 sources        modules, and sources that it cannot read by itself
 event_writer   the session's events, as they come
 actions        what is wrong and what to do next, in an editor's words

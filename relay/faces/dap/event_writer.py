@@ -22,22 +22,6 @@ Body = Mapping[str, Any]
 RESTART_SECONDS = 60.0
 """How long a program that is launched once more may take until something of it is heard."""
 
-MOTIONS = frozenset(
-    [
-        "continue",
-        "next",
-        "stepIn",
-        "stepOut",
-        "stepBack",
-        "reverseContinue",
-        "restartFrame",
-        "goto",
-        "pause",
-    ]
-)
-"""Requests that are answered before anything is said of what they lead to: editors take the answer
-for the program's running on, also after its stop."""
-
 SIGNS_OF_LIFE = frozenset(["thread", "stopped", "continued"])
 """Events of a program that runs."""
 
@@ -63,7 +47,7 @@ class EventWriter:
         """Called when the program has ended and is launched once more."""
 
         self.turn = trio.Lock()
-        """Held while an event is written, and from one of MOTIONS to its answer."""
+        """Held while an event is written, and from a motion to its answer."""
 
         self.stopped_thread: int | None = None
         """The thread that has stopped last, as far as the editor was told."""

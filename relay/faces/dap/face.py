@@ -19,7 +19,7 @@ from relay.faces.dap import views
 from relay.faces.dap.actions import error_text
 from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
-from relay.faces.dap.event_writer import MOTIONS, EventWriter
+from relay.faces.dap.event_writer import EventWriter
 from relay.faces.dap.inspector import (
     CHANGES,
     LOOKS,
@@ -27,8 +27,8 @@ from relay.faces.dap.inspector import (
     Body,
     EditorInspector,
     EditorRefusal,
-    count_of,
 )
+from relay.faces.dap.motions import MOTIONS
 from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
 from relay.faces.dap.request_queue import RequestQueue
 from relay.faces.dap.starting import (
@@ -188,6 +188,8 @@ class Face:
     async def _do(self, request: IncomingRequest) -> Body:
         if (inspect := _INSPECTS.get(request.command)) is not None:
             return await inspect(self._here.inspector, request.arguments)
+        if (move := MOTIONS.get(request.command)) is not None:
+            return await move(self._session, self._here.inspector, request.arguments)
         if (do := _REQUESTS.get(request.command)) is not None:
             return await do(self, request.arguments)
         raise EditorRefusal(f"the relay has no request {request.command!r}")
@@ -427,47 +429,6 @@ class Face:
             await self._session.set_exception_breakpoints(filters=filters)
         return None
 
-    # Motion -----------------------------------------------------------------------------------
-
-    async def _continue(self, arguments: Arguments) -> Body:
-        await self._session.continue_(wait=0)
-        return {"allThreadsContinued": True}
-
-    async def _next(self, arguments: Arguments) -> Body:
-        await self._session.step_over(wait=0, thread_id=arguments["threadId"])
-        return None
-
-    async def _step_in(self, arguments: Arguments) -> Body:
-        chosen = {} if (one := arguments.get("targetId")) is None else {"target_id": one}
-        await self._session.step_into(wait=0, thread_id=arguments["threadId"], **chosen)
-        return None
-
-    async def _step_out(self, arguments: Arguments) -> Body:
-        await self._session.step_out(wait=0, thread_id=arguments["threadId"])
-        return None
-
-    async def _step_back(self, arguments: Arguments) -> Body:
-        await self._session.step_back(wait=0, thread_id=arguments["threadId"])
-        return None
-
-    async def _reverse_continue(self, arguments: Arguments) -> Body:
-        await self._session.reverse_continue(wait=0, thread_id=arguments["threadId"])
-        return None
-
-    async def _restart_frame(self, arguments: Arguments) -> Body:
-        index = await self._here.inspector.index_of(arguments["frameId"])
-        await self._session.restart_frame(wait=0, frame_id=index)
-        return None
-
-    async def _goto(self, arguments: Arguments) -> Body:
-        path, line = self._here.inspector.target(count_of(arguments, "targetId"))
-        await self._session.goto(file=path, line=line, thread_id=arguments["threadId"], wait=0)
-        return None
-
-    async def _pause(self, arguments: Arguments) -> Body:
-        await self._session.pause(wait=0)
-        return None
-
 
 def _words(error: RelayError | EditorRefusal) -> str:
     return str(error) if isinstance(error, EditorRefusal) else error_text(error)
@@ -488,15 +449,6 @@ _REQUESTS: Mapping[str, _Do] = {
     "dataBreakpointInfo": Face._data_breakpoint_info,
     "setDataBreakpoints": Face._set_data_breakpoints,
     "setExceptionBreakpoints": Face._set_exceptions,
-    "continue": Face._continue,
-    "next": Face._next,
-    "stepIn": Face._step_in,
-    "stepOut": Face._step_out,
-    "stepBack": Face._step_back,
-    "reverseContinue": Face._reverse_continue,
-    "restartFrame": Face._restart_frame,
-    "goto": Face._goto,
-    "pause": Face._pause,
 }
 
 _INSPECTS = {**LOOKS, **CHANGES}

@@ -181,10 +181,11 @@ async def _go(hidden: Session, leg: Leg) -> None:
         await resume_all(hidden, stop, leg.command, {"threadId": stop.thread_id})
     elif leg.command == "stepOut":
         await step_out(hidden, body=StepOutRequest(wait=0))
-    elif leg.granularity == "statement":
-        await _STEPS[leg.command](hidden, body=StepIntoRequest(wait=0, granularity="statement"))
     else:
-        await _STEPS[leg.command](hidden, body=StepIntoRequest(wait=0))
+        body = StepIntoRequest(
+            wait=0, granularity="statement" if leg.granularity == "statement" else "line"
+        )
+        await _STEPS[leg.command](hidden, body=body)
 
 
 def words_of(error: Exception) -> str:

@@ -151,6 +151,8 @@ PARTS = (
     "writes/hook_looks",
     "writes/hooked_codes",
     "writes/hooked_frames",
+    "writes/line_skip",
+    "writes/way_changes",
     "writes/data_monitor",
     "writes/data_checks",
     "writes/awaited_frames",

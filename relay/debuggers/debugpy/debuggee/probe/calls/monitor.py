@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord, line_in_traceback
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
+        call_at_events,
         give_back_tool,
         take_tool,
     )
@@ -34,8 +35,7 @@ class CallsMonitor:
             return False
         events = MONITORING.events
         callbacks = (self._on_start(), self._on_return, self._on_yield, self._on_unwind)
-        for name, callback in zip(_CALL_EVENTS, callbacks):  # noqa: B905  not in Python 3.8
-            MONITORING.register_callback(self.tool, getattr(events, name), callback)
+        call_at_events(self.tool, dict(zip(_CALL_EVENTS, callbacks)))  # noqa: B905  not in Python 3.8
         MONITORING.set_events(self.tool, events.PY_START | events.PY_UNWIND)
         MONITORING.restart_events()  # those that an earlier recording has switched off
         return True

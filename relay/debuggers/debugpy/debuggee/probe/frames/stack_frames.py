@@ -71,23 +71,13 @@ def debugger_threading() -> Any:
 
 def _live_frames() -> Iterator[Any]:
     """Every frame on a stack, and those that only a traceback keeps (post-mortem stops)."""
-    for frame in top_frames():
-        while frame is not None:
-            yield frame
-            found = attempt(lambda f=frame: f.f_locals.get("__exception__"))
-            tb = found[2] if type(found) is tuple and len(found) == 3 else None
-            while type(tb) is types.TracebackType:
-                yield tb.tb_frame
-                tb = tb.tb_next
-            frame = frame.f_back
-
-
-def top_frames() -> list[Any]:
-    """Of each thread the frame that runs; of this one that of the caller, since its own would hold itself."""
-    return [
-        top.f_back if top.f_code is top_frames.__code__ else top
-        for top in sys._current_frames().values()
-    ]
+    for _, frame in frames_of_all_threads():
+        yield frame
+        found = attempt(lambda f=frame: f.f_locals.get("__exception__"))
+        tb = found[2] if type(found) is tuple and len(found) == 3 else None
+        while type(tb) is types.TracebackType:
+            yield tb.tb_frame
+            tb = tb.tb_next
 
 
 def frames_of_all_threads() -> list[tuple[int, Any]]:

@@ -7,23 +7,16 @@ time. Here the waiting clears the event.
 The queue of a thread's questions, and the event that wakes it for them, are made by whoever needs them
 first: by the thread as it stops, or by the one that brings a question. Both at once would make one
 each, and the question would never be answered. Here the first that is made stays.
-
-Who asks for a thread's stack has its innermost frame looked for among those of all threads, which pydevd keeps
-in a variable of a frame that is one of them: all would live, with what they have, until the
-garbage collector comes. Compiled by Cython it has no such frame.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
 
 
 def answer_commands_promptly() -> None:
@@ -58,19 +51,3 @@ class _MadeOnce(defaultdict):  # type: ignore[type-arg]
     def __missing__(self, key: Any) -> Any:
         make: Any = self.default_factory
         return self.setdefault(key, make())
-
-
-def keep_no_frames() -> None:
-    """From now on frames that were looked at end as soon as the program leaves them."""
-    module: Any = sys.modules.get("_pydevd_bundle.pydevd_additional_thread_info_regular")
-    if module is not None:
-        patch(module.PyDBAdditionalThreadInfo, "get_topmost_frame", _topmost_frame)
-
-
-def _topmost_frame(topmost_frame: Any, info: Any, thread: Any) -> Any:
-    if thread._ident == threading.get_ident():
-        return frame_at(2)
-    tops: Any = sys._current_frames()
-    found = tops.get(thread._ident)
-    tops.clear()  # this function's own is among them
-    return found

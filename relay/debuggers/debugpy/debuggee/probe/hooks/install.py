@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import show_templates
     from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
         answer_commands_promptly,
-        keep_no_frames,
         make_queues_once,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.equal_codes import separate_equal_codes
@@ -30,7 +29,10 @@ if TYPE_CHECKING:
         report_debugger,
         unfit,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import hide_own_threads
+    from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import (
+        hide_own_threads,
+        keep_no_frames,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_as_needed
     from relay.debuggers.debugpy.debuggee.probe.process.children import announce_children

@@ -10,10 +10,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
 
 MONITORING: Any = getattr(sys, "monitoring", None)
 _TOOL_NUMBERS = (4, 3, 2)  # 0, 1, 2 and 5 have names: debugger, coverage, profiler, optimizer
+BRANCH_EVENTS = ("BRANCH",) if sys.version_info < (3, 14) else ("BRANCH_LEFT", "BRANCH_RIGHT")
 
 
 def take_tool(name: str, numbers: tuple[int, ...] = _TOOL_NUMBERS) -> int:
@@ -22,6 +25,22 @@ def take_tool(name: str, numbers: tuple[int, ...] = _TOOL_NUMBERS) -> int:
     if tool >= 0:
         MONITORING.use_tool_id(tool, f"debug relay {name}")
     return tool
+
+
+def call_at_events(tool: int, callbacks: Mapping[str, Any]) -> None:
+    """Each at the events of its name, from now on; `BRANCH` is of all branches."""
+    for name, callback in callbacks.items():
+        for each in BRANCH_EVENTS if name == "BRANCH" else (name,):
+            MONITORING.register_callback(tool, getattr(MONITORING.events, each), callback)
+
+
+def with_frame(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A callback of events that passes on the program's frame."""
+
+    def callback(code: Any, *arguments: Any) -> Any:
+        return attempt(call, frame_at(1), code, *arguments)
+
+    return callback
 
 
 def have_anew(tool: int, code: Any, events: int) -> None:

@@ -323,7 +323,7 @@ NEEDS = (
             " function_breakpoint_name_to_breakpoint break_on_caught_exceptions"
             " break_on_user_uncaught_exceptions break_on_uncaught_exceptions"
             " has_plugin_line_breaks has_plugin_exception_breaks get_thread_local_trace_func"
-            " set_tracing_for_untraced_contexts set_trace_for_frame_and_parents",
+            " set_trace_for_frame_and_parents",
             _INFO: "pydev_step_cmd pydev_state",
             _MONITORING: "update_monitor_events",
             "pydevd_tracing": "SetTrace set_trace_to_threads _load_python_helper_lib _original_settrace",

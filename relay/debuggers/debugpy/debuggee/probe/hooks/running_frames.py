@@ -1,6 +1,8 @@
-"""`sys._current_frames` without the debugger's threads, as `threading.enumerate` is.
+"""`sys._current_frames`, as the program and pydevd ask it.
 
-By it programs show what each of their threads does: pytest-timeout, watchdogs, samplers.
+By it programs show what each of their threads does (pytest-timeout, watchdogs, samplers): the debugger's threads
+are left out, as `threading.enumerate` leaves them out. pydevd looks for a thread's innermost frame in it, and
+keeps all of them in a variable of a frame that is one of them, until the garbage collector comes.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
 
@@ -42,3 +45,19 @@ def _current_frames() -> Any:
 
 
 _current_frames.__module__ = "sys"
+
+
+def keep_no_frames() -> None:
+    """From now on frames at which pydevd has looked end as the program leaves them. Compiled by Cython it keeps none."""
+    module: Any = sys.modules.get("_pydevd_bundle.pydevd_additional_thread_info_regular")
+    if module is not None:
+        patch(module.PyDBAdditionalThreadInfo, "get_topmost_frame", _topmost_frame)
+
+
+def _topmost_frame(topmost_frame: Any, info: Any, thread: Any) -> Any:
+    if thread._ident == _ident_of_thread():
+        return frame_at(2)
+    tops: Any = sys._current_frames()
+    found = tops.get(thread._ident)
+    tops.clear()  # this function's own is among them
+    return found

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.struck import hand_on_what_strikes
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
         enters_own_code,
         give_up_entry,
@@ -376,21 +376,12 @@ def _begin(py_db: Any) -> None:
 
 
 def _trace_frames(py_db: Any) -> None:
-    """Those of all threads. pydevd's function keeps the frame that it runs in, which would keep all others
-    of this thread, and what they have."""
-    trace, callers = py_db.set_trace_for_frame_and_parents, []
-
-    def note_caller(*arguments: Any, **named: Any) -> Any:
-        callers.append(frame_at(1))
-        return trace(*arguments, **named)
-
-    py_db.set_trace_for_frame_and_parents = note_caller
-    try:
-        py_db.set_tracing_for_untraced_contexts()
-    finally:
-        del py_db.set_trace_for_frame_and_parents
-        while callers:
-            attempt(callers.pop().clear)
+    """Those of the program's threads. pydevd's function for them keeps the frame that it runs in, and so
+    all others of this thread, with what they have; here no variable has a frame."""
+    tops = sys._current_frames()
+    for ident in list(filter(is_program_thread, tops)):
+        py_db.set_trace_for_frame_and_parents(ident, tops.pop(ident))
+    tops.clear()
 
 
 def _trace_all_threads(py_db: Any) -> None:

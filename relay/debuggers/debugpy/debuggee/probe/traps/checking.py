@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         function_of,
         go_on_in,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import is_yet_to_begin
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import every_frame
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (
         CODE_OBJECT,
         FUNCTION,
@@ -167,7 +167,7 @@ def _place_in_functions(loaded: LoadedCode) -> None:
             is_given = trapped is code or give_code(function, trapped)
             if not is_given and is_to_have_checks(code):
                 raise NoTrapError("others keep facts by the code")
-    codes = [frame.f_code for frame in every_frame()]
+    codes = [frame.f_code for _, frame in frames_of_all_threads()]
     codes += [getattr(one, GOING_ON[type(one)][0]) for one in loaded.going_on]
     for code in codes:  # of what they make functions
         if _is_concerned(code, concerned):

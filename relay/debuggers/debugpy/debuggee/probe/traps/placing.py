@@ -19,10 +19,13 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER, present_call
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger, top_frames
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        frames_of_all_threads,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
         real_gettrace,
@@ -187,10 +190,10 @@ def _place_in_loaded(changed: set[str]) -> None:
             _place_in_function(one, changed)
         else:
             generators.append(one)
-    for frame in every_frame():
+    for _, frame in frames_of_all_threads():
         if path_of(frame.f_code.co_filename) in changed:
             _place_in_code(frame.f_code)  # of what it makes functions
-    without = [frame for frame in every_frame() if _is_without(frame.f_code)]
+    without = [frame for _, frame in frames_of_all_threads() if _is_without(frame.f_code)]
     traps_state.frames = {id(frame): frame for frame in without}
     traps_state.generators = [
         weakref.ref(one)
@@ -219,15 +222,10 @@ def _place_in_code(code: Any) -> Any:
         return code
 
 
-def every_frame() -> Iterator[Any]:
-    for frame in top_frames():
-        while frame is not None:
-            yield frame
-            frame = frame.f_back
-
-
 def _forget_frames_left() -> None:
-    on_stack = {id(frame) for frame in every_frame()}  # not the frames: this one is among them
+    on_stack = {
+        id(frame) for _, frame in frames_of_all_threads()
+    }  # not the frames: this one is among them
     traps_state.frames = {at: one for at, one in traps_state.frames.items() if at in on_stack}
 
 

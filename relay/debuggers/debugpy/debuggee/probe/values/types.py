@@ -182,3 +182,9 @@ def full_name(cls: type) -> str:
     if module in ("builtins", "__main__") or type(module) is not str:
         return str(qualname_of(cls))
     return f"{module}.{qualname_of(cls)}"
+
+
+def is_c_method(value: Any) -> bool:
+    return any(
+        base in (types.BuiltinMethodType, types.MethodWrapperType) for base in mro_of(type(value))
+    )

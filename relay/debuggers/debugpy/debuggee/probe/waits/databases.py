@@ -1,4 +1,4 @@
-"""Which database of SQLite is locked, and by which process: known by the kernel's table of locks.
+"""Which database of SQLite a call waits for, and which process has locked it: known by the kernel's table of locks.
 
 SQLite waits for a lock by naps, and tries again. It locks certain bytes of the database, or of its
 `-shm` file. No file is opened here: to close one again would let go of SQLite's own locks.
@@ -7,10 +7,14 @@ SQLite waits for a lock by naps, and tries again. It locks certain bytes of the 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
+    from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import stored_result
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, process_id
+    from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, is_c_method, mro_of
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text, process_name
 
 _FIRST_LOCKED_BYTE = 0x40000000
@@ -19,6 +23,8 @@ _SHM = "-shm"
 _WRITER_BYTE, _LAST_EXCLUSIVE_BYTE = 120, 122
 """Bytes of the `-shm` file: who writes, checkpoints, recovers."""
 _MOST_LOCKERS = 3
+_SQLITE_TYPES = frozenset(("sqlite3.Connection", "sqlite3.Cursor", "sqlite3.Blob"))
+_SQLITE_CALLS = ("execute", "executemany", "executescript", "commit")
 
 
 class _FileLock(NamedTuple):
@@ -34,6 +40,18 @@ class LockedDatabase(NamedTuple):
     path: str
     locked_by: str
     """In words."""
+
+
+def calls_sqlite(frame: Any) -> bool:
+    """Whether the frame is in a call of sqlite3, as far as what is stored tells."""
+    function, _ = present_call(frame)
+    if function[0] != "attribute" or "_sqlite3" not in sys.modules:
+        return False
+    target = attempt(stored_result, function, frame)
+    if target is None:  # of what a call has returned, as in `connect().execute()`
+        return function[2] in _SQLITE_CALLS and bool(locked_databases())
+    kinds = [full_name(base) for base in mro_of(type(target.__self__))]
+    return is_c_method(target) and not _SQLITE_TYPES.isdisjoint(kinds)
 
 
 def locked_databases() -> list[LockedDatabase]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         stored_field,
         without_debugger,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.databases import calls_sqlite
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         child_pids,
         is_own_thread,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         SLEEPS,
         Wait,
         WaitFinder,
-        calls_sqlite,
     )
 
 _LOOKS_APART = 0.03

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
         stored_result,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, mro_of, namespace_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        full_name,
+        is_c_method,
+        mro_of,
+        namespace_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         STANDARD_LIBRARY,
         clipped,
@@ -27,7 +32,10 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.databases import locked_databases
+    from relay.debuggers.debugpy.debuggee.probe.waits.databases import (
+        calls_sqlite,
+        locked_databases,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         CALLS_FOR_SIGNALS,
         OF_ONE_DESCRIPTOR,
@@ -44,7 +52,6 @@ if TYPE_CHECKING:
         PlainLock,
         is_lock,
         lock_below,
-        owner_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
         KnownWait,
@@ -61,8 +68,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
 
 SLEEPS = ("nanosleep", "clock_nanosleep")
-_SQLITE_TYPES = frozenset(("sqlite3.Connection", "sqlite3.Cursor", "sqlite3.Blob"))
-_SQLITE_CALLS = ("execute", "executemany", "executescript", "commit")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
 _CHILD_CALLS = ("waitpid", "wait", "wait3", "wait4", "waitid")
 _MOST_LIBRARY_FRAMES = 40
@@ -128,13 +133,13 @@ class WaitFinder:
         found = found or attempt(self._by_call, top, function, arguments, target)
         if found is None and call is not None:
             found = attempt(self._by_system_call, call)
-        return None if found is not None and attempt(_is_let_in, found, ident) else found
+        return found
 
     # By the functions of the standard library ----------------------------------------------
 
     def _reacquiring(self, target: Any) -> Wait | None:
         """A condition that was notified, and now needs its lock back."""
-        lock = target.__self__ if _is_c_method(target) else None
+        lock = target.__self__ if is_c_method(target) else None
         if type(lock) is OwnedLock and target.__name__ == "_acquire_restore":
             return self._lock(lock, None)
         return None
@@ -196,8 +201,8 @@ class WaitFinder:
             self._on_semaphore(wait)
             return
         wait.on = f"the import of {clipped(stored_field(wait.subject, 'name'))}"
-        owner = _importing_thread(wait.subject)
-        if owner is not None:
+        owner = stored_field(wait.subject, "owner")
+        if type(owner) is int:
             wait.held_by = Holder(owner, "the import's lock names its owner")
 
     def _on_semaphore(self, wait: Wait) -> None:
@@ -304,7 +309,7 @@ class WaitFinder:
     ) -> Wait | None:
         if type(target) is types.MethodType:
             return None  # of Python: it would have a frame
-        owner = target.__self__ if _is_c_method(target) else None
+        owner = target.__self__ if is_c_method(target) else None
         name = target.__name__ if owner is not None else None
         given = [attempt(stored_result, one, frame) for one in arguments]
         if type(target) in _UNBOUND and target.__name__ == "__enter__" and is_lock(given[0]):
@@ -357,7 +362,7 @@ class WaitFinder:
         """A call of sqlite3 that naps: it tries for a lock again and again."""
         function, _ = present_call(frame)
         target = attempt(stored_result, function, frame)
-        wait = Wait("lock", "", target.__self__ if _is_c_method(target) else None)
+        wait = Wait("lock", "", target.__self__ if is_c_method(target) else None)
         locked = attempt(locked_databases, default=[])
         if not locked:
             wait.on = "a database of SQLite"
@@ -431,43 +436,11 @@ class WaitFinder:
 _UNBOUND = (types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
-def calls_sqlite(frame: Any) -> bool:
-    """Whether the frame is in a call of sqlite3, as far as what is stored tells."""
-    function, _ = present_call(frame)
-    if function[0] != "attribute" or "_sqlite3" not in sys.modules:
-        return False
-    target = attempt(stored_result, function, frame)
-    if target is None:  # of what a call has returned, as in `connect().execute()`
-        return function[2] in _SQLITE_CALLS and bool(locked_databases())
-    kinds = [full_name(base) for base in mro_of(type(target.__self__))]
-    return _is_c_method(target) and not _SQLITE_TYPES.isdisjoint(kinds)
-
-
-def _importing_thread(lock: Any) -> int | None:
-    """Whose an import's lock is."""
-    owner = stored_field(lock, "owner")
-    return owner if type(owner) is int else None
-
-
-def _is_let_in(wait: Wait, ident: int) -> bool:
-    """Whether it asks for a lock that it has, which lets its owner in again: that is no wait."""
-    return wait.kind == "lock" and ident in (
-        owner_of(wait.subject),
-        _importing_thread(wait.subject),
-    )
-
-
 def _is_awaiting_code(path: str) -> bool:
     """Whether it is of the standard library or of trio, below which other waits may be known."""
     if path.startswith(home_of_trio()):
         return True
     return path.startswith((STANDARD_LIBRARY, "<frozen")) and "-packages" not in path
-
-
-def _is_c_method(value: Any) -> bool:
-    return any(
-        base in (types.BuiltinMethodType, types.MethodWrapperType) for base in mro_of(type(value))
-    )
 
 
 def _name_of_subject(caller: Any, subject: Any) -> str | None:
@@ -510,7 +483,7 @@ def _lock_asked_for(frame: Any, target: Any) -> Any:
         lock = stored_field(subject, field)
         if function == "wait":  # in which it waits for more than its lock
             lock = stored_field(lock, "_semlock")
-            return lock if _is_c_method(target) and target.__self__ is lock else None
+            return lock if is_c_method(target) and target.__self__ is lock else None
         return lock
     return None
 

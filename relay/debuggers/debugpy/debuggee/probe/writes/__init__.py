@@ -5,6 +5,8 @@ data_watches      what each of them watches, and what is under way
 client_writes     what a client has written by an expression of its own
 data_changes      from a write to the stop that it makes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
+way_changes       code at whose beginning a watch leaves its dict for lines, or goes back
+line_skip         the line that pydevd leaves out, since a data breakpoint has stopped there
 quiet_events      those events as long as nothing has changed
 hooked_codes      which codes need none: they look at what they write, on 3.12 and 3.13
 hook_looks        which looks their instructions need

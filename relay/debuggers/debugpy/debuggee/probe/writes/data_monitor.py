@@ -9,8 +9,6 @@ next to know what may have written. As long as nothing changes for a while that 
 
 from __future__ import annotations
 
-import signal
-import sys
 import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,26 +19,19 @@ if TYPE_CHECKING:
         frames_of_all_threads,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
-        is_every_line_wanted,
-        pass_on,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
+        BRANCH_EVENTS,
         MONITORING,
+        call_at_events,
         give_back_tool,
         have_anew,
         take_tool,
+        with_frame,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.traps.write_hooks import DUE, OVER
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
-        go_back_to_dicts,
-        is_handler,
-        is_of_object,
-        leave_busy_dicts,
-        leave_dicts,
-        leave_dicts_of_objects,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import leave_busy_dicts
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         Claiming,
         begin_found_writes,
@@ -64,15 +55,18 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_frames import FramesToHook
+    from relay.debuggers.debugpy.debuggee.probe.writes.line_skip import LineSkip
     from relay.debuggers.debugpy.debuggee.probe.writes.lines_behind import (
         line_behind,
         line_that_raised,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import HookCalls, QuietEvents
-    from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import (
-        NO_EXITS,
-        exits_of,
+    from relay.debuggers.debugpy.debuggee.probe.writes.way_changes import (
+        ENDS_DICTS,
+        WayChanges,
+        end_dicts,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import NO_EXITS, exits_of
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
@@ -81,21 +75,12 @@ if TYPE_CHECKING:
         line_of_offset,
         watched_lines_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
-        hands_on,
-        may_replace_namespace,
-    )
 
-_BRANCH_EVENTS = ("BRANCH",) if sys.version_info < (3, 14) else ("BRANCH_LEFT", "BRANCH_RIGHT")
 _DATA_EVENTS = (
-    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", *_BRANCH_EVENTS),
+    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", *BRANCH_EVENTS),
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
-_STARTS_THREAD, _SETS_HANDLER = threading.Thread.start.__code__, signal.signal.__code__
-_ENDS_DICTS = (_STARTS_THREAD, _SETS_HANDLER)
-"""Code after which dicts may no more be watched."""
-_IN_NAMESPACES = ("attribute", "global")
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -110,7 +95,7 @@ class DataMonitor:
         self.watches: list[DataWatch] = []
         self.codes = CodeTable()  # that have events of lines and returns, with their WriteLines
         self.exits = CodeTable()  # of these, those that may write, with their WriteExits
-        self.skips: Any = None  # the frame that has stopped, and pydevd's callback of lines
+        self.skip = LineSkip()
         self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
         self.changes = 0  # how often a code was given events; another thread may need them
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
@@ -120,9 +105,8 @@ class DataMonitor:
         self.to_hook = FramesToHook(self.hooked)
         self.known_exits = CodeTable()  # of those that have had events before
         self.busy: list[DataWatch] = []  # that are to be compared at lines from the next one on
-        self.goes_by_name = False  # whether code is looked at for what hands on a namespace
-        self.has_dicts = False  # whether dicts of objects are watched, which may get others
-        called = {
+        self.ways = WayChanges()
+        called: dict[str, Any] = {
             "LINE": self._line,
             "JUMP": self._jump,
             "BRANCH": self._branch,
@@ -130,21 +114,14 @@ class DataMonitor:
             "PY_YIELD": self._yield,
             "PY_UNWIND": self._unwind,
         }
-        self.called: dict[str, Any] = {
-            name: self._if_none_has_changed(call) for name, call in called.items()
-        }
-        self.thorough = {name: _with_frame(call) for name, call in self.called.items()}
-        self._call(self.thorough)
+        self.called = {name: self._if_none_has_changed(call) for name, call in called.items()}
+        self.thorough = {name: with_frame(call) for name, call in self.called.items()}
+        call_at_events(self.tool, self.thorough)
         starts = {"PY_START": self._on_start, "PY_RESUME": self._on_resume}
-        self._call({**starts, "PY_THROW": self._on_throw})
+        call_at_events(self.tool, {**starts, "PY_THROW": self._on_throw})
 
-        for code in _ENDS_DICTS:
+        for code in ENDS_DICTS:
             MONITORING.set_local_events(tool, code, MONITORING.events.PY_START)
-
-    def _call(self, callbacks: dict[str, Any]) -> None:
-        for name, callback in callbacks.items():
-            for each in _BRANCH_EVENTS if name == "BRANCH" else (name,):
-                MONITORING.register_callback(self.tool, getattr(MONITORING.events, each), callback)
 
     def _if_none_has_changed(self, call: Any) -> Any:
         """A callback that takes no event away (DISABLE) which another thread has come to need meanwhile."""
@@ -160,9 +137,9 @@ class DataMonitor:
         tool, self.tool = self.tool, -1
         if tool < 0:
             return
-        self._end_skip()
+        self.skip.end()
         self._take_hooks_away()
-        give_back_tool(tool, _DATA_EVENTS, [*_ENDS_DICTS, *self.codes])
+        give_back_tool(tool, _DATA_EVENTS, [*ENDS_DICTS, *self.codes])
         self.codes.clear()
         self.exits.clear()
         self.armed.clear()
@@ -172,27 +149,24 @@ class DataMonitor:
         self.look_closely()
         self._take_hooks_away()
         self.watches, self.patience = watches, LEAST_PATIENCE
-        self.goes_by_name = any(one.is_busy and one.kind in _IN_NAMESPACES for one in watches)
-        by_dict = [one for one in data_state.watches.values() if one.handle is not None]
-        self.has_dicts = any(map(is_of_object, by_dict))
+        self.ways.watch(watches)
         for code in list(self.codes):
             self._leave(code)
         for code in self.armed:
             self._enter(code, watched_lines_of(code, self.watches))
         self._set_global()
-        if self.has_dicts:
-            MONITORING.restart_events()
+        for _, frame in frames_of_all_threads() if watches else ():
+            self._meet(frame)
+        if watches or self.ways.has_dicts:
+            MONITORING.restart_events()  # what an earlier watch did not want to have
         if not watches:
             return
-        for _, frame in frames_of_all_threads():
-            self._meet(frame)
-        MONITORING.restart_events()  # what an earlier watch did not want to have
         attempt(self._begin_hooks)
         note_places(self.codes.get)
 
     def _set_global(self) -> None:
         events, wanted = MONITORING.events, 0
-        if self.has_dicts or any(watch.kind != "local" for watch in self.watches):
+        if self.ways.has_dicts or any(watch.kind != "local" for watch in self.watches):
             wanted = events.PY_START | events.PY_RESUME | events.PY_THROW
         if self.watches or self.codes:
             wanted |= events.PY_UNWIND
@@ -240,7 +214,7 @@ class DataMonitor:
         events = MONITORING.events
         wanted = events.LINE | events.JUMP | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
         if self.exits.get(code, NO_EXITS).branches:
-            for name in _BRANCH_EVENTS:
+            for name in BRANCH_EVENTS:
                 wanted |= getattr(events, name)
         self.changes += 1
         have_anew(self.tool, code, wanted)
@@ -262,19 +236,16 @@ class DataMonitor:
     # Events
 
     def _on_start(self, code: Any, *_: Any) -> Any:
-        if code is _STARTS_THREAD or code is _SETS_HANDLER:
-            if code is _STARTS_THREAD or _sets_handler(frame_at(1)):
-                attempt(leave_dicts)
+        if any(code is one for one in ENDS_DICTS):
+            attempt(end_dicts, frame_at(1))
             return None
-        self._find_replaced_dicts(code)
+        self.ways.begins(code)
         attempt(self._meet, frame_at(1))
-        if self.goes_by_name and hands_on(code):
-            attempt(go_back_to_dicts)
         return MONITORING.DISABLE
 
     def _on_resume(self, code: Any, *_: Any) -> Any:
         """What was suspended goes on within a line: there is no event of that line."""
-        self._find_replaced_dicts(code)
+        self.ways.goes_on(code)
         if code not in self.codes:
             attempt(self._meet, frame_at(1))
         lines = self.codes.get(code)
@@ -285,25 +256,21 @@ class DataMonitor:
             note_place(frame_at(1), lines)
         return None
 
-    def _find_replaced_dicts(self, code: Any) -> None:
-        if self.has_dicts and attempt(may_replace_namespace, code, default=True):
-            attempt(leave_dicts_of_objects)
-
     def _on_throw(self, code: Any, *_: Any) -> None:
-        self._find_replaced_dicts(code)
+        self.ways.goes_on(code)
         attempt(self._meet, frame_at(1))
 
     def _line(self, frame: Any, code: Any, line: int) -> Any:
         self._leave_busy(frame)
         lines = self.codes.get(code, NO_LINES)
-        if self.skips is not None and self.skips[0] is frame:
-            self._end_skip()  # pydevd had no event of that line
+        if self.skip.frame is frame:
+            self.skip.end()  # pydevd had no event of that line
         if line in lines.near or is_under_way(frame):
             if is_quiet_at(frame, self.watches, lines):
                 return self._stays_quiet(frame, line, lines)
             self.calm = 0
             if attempt(data_line, frame, lines) and steps_on():
-                self._skip_here(frame, line)
+                self.skip.begin(frame, line)
             return None
         return self._idles(frame) if code in self.armed else MONITORING.DISABLE
 
@@ -371,7 +338,7 @@ class DataMonitor:
                 data_state.lock.release()
 
     def _can_be_quiet(self) -> bool:
-        if data_state.pending or data_state.left or self.skips is not None:
+        if data_state.pending or data_state.left or self.skip.frame is not None:
             return False
         if is_every_line_wanted():
             return False
@@ -390,12 +357,12 @@ class DataMonitor:
         self.to_hook.find(self.codes)
         jumped, came = partial(attempt, self._hook_jumped), partial(attempt, self.to_hook.come)
         calls = HookCalls(self.hooked.jumps, jumped, self.to_hook.codes, came)
-        self._call(self.quiet.callbacks(self.called, changed, often, calls))
+        call_at_events(self.tool, self.quiet.callbacks(self.called, changed, often, calls))
 
     # Codes that look whom they write to. They have events as long as not all is quiet
 
     def _begin_hooks(self) -> None:
-        hooked = HookedCodes(self.watches, self.tool, _ENDS_DICTS)
+        hooked = HookedCodes(self.watches, self.tool, ENDS_DICTS)
         if hooked.can_be:
             self.hooked, self.to_hook = hooked, FramesToHook(hooked)
             hooked.place(self.codes)
@@ -466,7 +433,7 @@ class DataMonitor:
         if self.is_quiet:
             with Claiming():  # another thread may be about to do the same
                 if self.is_quiet:
-                    self._call(self.thorough)
+                    call_at_events(self.tool, self.thorough)
                     data_state.at.clear()
                     self._enter_hooked()
                     note_places(self.codes.get)
@@ -489,29 +456,6 @@ class DataMonitor:
         else:
             data_state.at.pop(place, None)
         return self.called[name](frame, code, *arguments)
-
-    def _skip_here(self, frame: Any, line: int) -> None:
-        """The thread has stopped at this line, and steps: pydevd, whose turn comes now, would stop
-        here once more."""
-        tool, event = MONITORING.DEBUGGER_ID, MONITORING.events.LINE
-        theirs = MONITORING.register_callback(tool, event, None)
-        if theirs is None:
-            return
-
-        def skip(code: Any, at: int) -> Any:
-            is_here = self.skips is not None and frame_at(1) is frame and at == line
-            self._end_skip()
-            return None if is_here else theirs(code, at)
-
-        pass_on(skip)
-        self.skips = (frame, theirs)
-        MONITORING.register_callback(tool, event, skip)
-
-    def _end_skip(self) -> None:
-        skips, self.skips = self.skips, None
-        if skips is not None:
-            tool, event = MONITORING.DEBUGGER_ID, MONITORING.events.LINE
-            MONITORING.register_callback(tool, event, skips[1])
 
     def _idles(self, frame: Any) -> None:
         """Nothing is under way in a code that wrote once: in the end few of its lines are events."""
@@ -553,18 +497,3 @@ class DataMonitor:
         else:
             self.calm = 0
             attempt(data_leave, frame, event)
-
-
-def _sets_handler(frame: Any) -> bool:
-    """Whether this call of `signal.signal` sets a handler that may raise."""
-    number, handler = map(frame.f_locals.get, ("signalnum", "handler"))
-    return is_handler(number, handler)
-
-
-def _with_frame(call: Any) -> Any:
-    """A callback of events that passes on the program's frame."""
-
-    def callback(code: Any, *arguments: Any) -> Any:
-        return attempt(call, frame_at(1), code, *arguments)
-
-    return callback
