@@ -6,7 +6,7 @@ Carries calls to httpx and back; what they say is in `relay.routes`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -111,9 +111,19 @@ class AsyncClient(RelayVerbs, AsynchronousVerbs["AsyncSession"]):
             stack.push_async_exit(stream)
             if response.status_code != httpx.codes.OK:
                 following.refused(await response.aread())
-            async for chunk in response.aiter_bytes():
+            chunks = response.aiter_bytes()
+            stack.push_async_callback(_unwind, chunks)
+            async for chunk in chunks:
                 for event in following.take(chunk):
                     yield event
+
+
+async def _unwind(chunks: AsyncIterator[bytes]) -> None:
+    """Ends httpx's generators, of which none closes the one that it reads: a cancelled read goes through all."""
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        async for _ in chunks:
+            pass
 
 
 class AsyncSession(SessionVerbs, AsynchronousVerbs["AsyncSession"]):

@@ -7,7 +7,7 @@ answers, an opening gives a session, a stream is followed. Knows no route and no
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -65,7 +65,7 @@ class AsynchronousVerbs(endpoint.Asynchronous[S]):
     async def _perform(self, call: Call[R]) -> R:
         raise NotImplementedError
 
-    def _follow(self, following: Following[T]) -> AsyncIterator[StreamEvent[T]]:
+    def _follow(self, following: Following[T]) -> AsyncGenerator[StreamEvent[T], None]:
         raise NotImplementedError
 
     def _opened(self, created: CreatedSession) -> S:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast, get_type_hints, overload
 
 from pydantic import BaseModel
@@ -149,7 +149,7 @@ class EventStream(Endpoint[P], Generic[P, T]):
     @overload
     def __get__(
         self, client: Asynchronous[Any], owner: type
-    ) -> Callable[P, AsyncIterator[StreamEvent[T]]]: ...
+    ) -> Callable[P, AsyncGenerator[StreamEvent[T], None]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
         return self if client is None else self._bound(client)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -226,6 +229,22 @@ async def test_an_asynchronous_program_follows_events_and_is_cancelled_cleanly(
             await client.session("../health").status()
         with pytest.raises(errors.SessionNotFound):
             await anext(client.session("sess_00000000").events())
+
+
+async def test_a_stream_that_is_left_leaves_no_generator_unfinished(api: Api) -> None:
+    """One that was, trio warns of as it is collected: here at once."""
+    async with AsyncClient(url_of(api)) as client, await client.create_session() as session:
+        await session.set_breakpoints(function="never")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            async with contextlib.aclosing(session.events()) as events:
+                async for event in events:
+                    assert event.kind == "breakpoint"
+                    break
+            del events
+            gc.collect()
+        assert [str(one.message) for one in warned] == []
+        assert (await client.health()).status == "healthy"
 
 
 async def test_what_a_block_failed_with_is_told_though_its_session_cannot_be_deleted() -> None:

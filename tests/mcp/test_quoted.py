@@ -103,7 +103,7 @@ NAMER = f"""
         threading.Thread(target=threading.Event().wait, name=named, daemon=True).start()
         names = {{"stand": renamed(stand), "later": renamed(waits)}}
         exec(compile("def f():\\n  stand()\\n  return 1 / 0\\n", named, "exec"), names)
-        sleeper = [sys.executable, "-c", "import time; time.sleep(60) #" + named]
+        sleeper = [sys.executable, "-c", "import time; time.sleep(60)", named]
         with subprocess.Popen(sleeper) as child:
             try:
                 names["f"]()

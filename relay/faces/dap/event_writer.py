@@ -5,6 +5,7 @@ Source: contract, section 6; DAP events.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -96,10 +97,11 @@ class EventWriter:
         """Write everything from `cursor` on, until the program or the session has ended."""
         try:
             while True:
-                async for sent in self._session.events(cursor=cursor):
-                    cursor = sent.cursor or cursor
-                    if isinstance(sent.data, EventView):
-                        await self._write(sent.data)
+                async with contextlib.aclosing(self._session.events(cursor=cursor)) as events:
+                    async for sent in events:
+                        cursor = sent.cursor or cursor
+                        if isinstance(sent.data, EventView):
+                            await self._write(sent.data)
                 if not (self._restarts and await self._comes_again(cursor)):
                     break
         except RelayError as error:
