@@ -164,7 +164,7 @@ BODIES: Mapping[tuple[str, str], Fields] = {
     ("POST", "/sessions/{session_id}/continue"): {**WAITING, **THREAD},
     ("POST", "/sessions/{session_id}/pause"): {**WAITING, **THREAD},
     ("POST", "/sessions/{session_id}/step-over"): STEP,
-    ("POST", "/sessions/{session_id}/step-into"): STEP,
+    ("POST", "/sessions/{session_id}/step-into"): {**STEP, "target_id": "whole"},
     ("POST", "/sessions/{session_id}/step-out"): {**WAITING, **THREAD},
     ("POST", "/sessions/{session_id}/step-back"): STEP,
     ("POST", "/sessions/{session_id}/reverse-continue"): {**WAITING, **THREAD},

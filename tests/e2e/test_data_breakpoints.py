@@ -327,6 +327,66 @@ async def test_a_line_claims_no_write_of_another_thread_that_it_cannot_do(
     assert not any("inexact" in change for change in found)
 
 
+BESIDE_STORES = """
+    import sys
+    import threading
+    import time
+
+    class Cart:
+        total = 0
+
+        def put(self, value):
+            self.total = value
+            self.other = value
+
+    cart, other, over = Cart(), Cart(), threading.Event()
+    cart.total = other.total = 0
+
+    def beside():
+        while not over.is_set():
+            for number in range(50): other.put(number)
+
+    def writes(count):
+        for number in range(1, count):
+            time.sleep(0.001 * (1 + number % 7))
+            cart.total = number  # @writes
+            other.other = number
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    sys.setswitchinterval(1e-6)  # @start
+    writes(200)
+    over.set()
+    thread.join()
+    print("over")
+"""
+IN_ANOTHER_STATE = {
+    "attribute": {},
+    "slot": {"        total = 0\n": "        __slots__ = ('total', 'other')\n"},
+    "item": {"class Cart:": "class Cart(dict):", ".total": "[0]", ".other": "[1]"},
+}
+
+
+@pytest.mark.parametrize("kind", IN_ANOTHER_STATE)
+async def test_a_line_that_stores_to_another_object_claims_no_write_of_another_thread(
+    api: Api, program: Write, python: str, kind: str
+) -> None:
+    """Also where the events of lines come and go: each change is looked for closely, and then not for a while."""
+    text = BESIDE_STORES
+    for before, after in IN_ANOTHER_STATE[kind].items():
+        assert before in text
+        text = text.replace(before, after)
+    stores = program(text)
+    session = await paused(api, stores, "start", python)
+    await session.post(
+        "/data-breakpoints", expression="cart[0]" if kind == "item" else "cart.total"
+    )
+    found = await changes(session, most=300)
+    assert [(c["old"], c["new"]) for c in found] == [(str(n), str(n + 1)) for n in range(199)]
+    places = {(c["function"], c["location"]["line"]) for c in found if "inexact" not in c}
+    assert places == {("writes", stores.line("writes"))}
+
+
 async def test_every_kind_of_state_stops_at_the_statement_that_wrote(
     api: Api, program: Write, python: str
 ) -> None:

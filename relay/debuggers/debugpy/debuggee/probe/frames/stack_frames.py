@@ -97,6 +97,22 @@ def frames_of_all_threads() -> list[tuple[int, Any]]:
     return found
 
 
+def frames_of_others_at_work() -> list[tuple[int, Any, bool]]:
+    """Of each other thread its ident, the frame of the program's that it runs just now, and whether that is at
+    an event: the debugger's code is above it."""
+    found = []
+    tops: Any = sys._current_frames()
+    tops.pop(threading.get_ident(), None)
+    while tops:
+        ident, top = tops.popitem()
+        frame = top
+        while frame is not None and is_debugger_file(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            found.append((ident, frame, frame is not top))
+    return found
+
+
 def stands_still(frame: Any) -> bool:
     """Whether the frame cannot end while this thread reads its memory: it is one of this thread's, or its thread
     is stopped. So does one that is on no stack: that of a generator, suspended.

@@ -28,10 +28,16 @@ def take_tool(name: str, numbers: tuple[int, ...] = _TOOL_NUMBERS) -> int:
 
 
 def call_at_events(tool: int, callbacks: Mapping[str, Any]) -> None:
-    """Each at the events of its name, from now on; `BRANCH` is of all branches."""
+    """Each at the events of its name, from now on; `BRANCH` is of all branches.
+
+    In one call of C: another thread has an event of the earlier ones, or of these.
+    """
+    events, called = [], []
     for name, callback in callbacks.items():
         for each in BRANCH_EVENTS if name == "BRANCH" else (name,):
-            MONITORING.register_callback(tool, getattr(MONITORING.events, each), callback)
+            events.append(getattr(MONITORING.events, each))
+            called.append(callback)
+    tuple(map(MONITORING.register_callback, [tool] * len(events), events, called))
 
 
 def with_frame(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         PendingWrite,
         SeenChange,
         data_state,
+        place_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         DictWrite,
@@ -245,8 +246,8 @@ def changes_in(frame: Any) -> list[SeenChange]:
         data_state.at.pop((ident, id(frame)), None)
         return before
     changes: list[SeenChange] = []
+    at = data_state.at.pop((ident, id(frame)), None)  # another thread may be about to clear them
     with Claiming():
-        at = data_state.at.pop((ident, id(frame)), None)
         last = next(data_state.times)
         for watch in dict.fromkeys(write.watch for write in data_state.pending.get(frame, ())):
             changes += _closed_before(watch)
@@ -374,7 +375,7 @@ def _caller_that_writes(watch: DataWatch, frame: Any) -> tuple[Any, int] | None:
     """The nearest frame that stands in a line which may write to what is watched, and that line."""
     ident, frame = threading.get_ident(), frame.f_back
     while frame is not None:
-        line = data_state.at.get((ident, id(frame)))
+        line = place_of(ident, frame)
         if line is not None and can_write(watch, frame, line):
             return frame, line
         frame = frame.f_back
@@ -388,7 +389,7 @@ def _frame_behind_write(
     watched, in a line that is not over; and that line. is_top: as `has_passed_write` has it, of the first."""
     ident = threading.get_ident()
     while frame is not None:
-        line = data_state.at.get((ident, id(frame)))
+        line = place_of(ident, frame)
         if line is not None and can_write(watch, frame, line):
             return (frame, line) if has_passed_write(watch, frame, line, is_top) else None
         frame, is_top = frame.f_back, False

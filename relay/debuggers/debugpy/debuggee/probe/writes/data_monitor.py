@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         frames_of_all_threads,
+        frames_of_others_at_work,
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         LEAST_PATIENCE,
         MOST_PATIENCE,
+        UNSURE,
         DataWatch,
         data_state,
         is_quiet_at,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
         leaves_quietly,
         note_place,
         note_places,
+        note_places_of_running,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_frames import FramesToHook
@@ -98,6 +101,8 @@ class DataMonitor:
         self.skip = LineSkip()
         self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
         self.changes = 0  # how often a code was given events; another thread may need them
+        # Of a frame of which no line is noted: UNSURE, or None as it stands in none that may write.
+        self.unnoted: int | None = None
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
         self.quiet: QuietEvents | None = None
         self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
@@ -114,7 +119,7 @@ class DataMonitor:
             "PY_YIELD": self._yield,
             "PY_UNWIND": self._unwind,
         }
-        self.called = {name: self._if_none_has_changed(call) for name, call in called.items()}
+        self.called = {name: self._if_sure(name, call) for name, call in called.items()}
         self.thorough = {name: with_frame(call) for name, call in self.called.items()}
         call_at_events(self.tool, self.thorough)
         starts = {"PY_START": self._on_start, "PY_RESUME": self._on_resume}
@@ -123,15 +128,27 @@ class DataMonitor:
         for code in ENDS_DICTS:
             MONITORING.set_local_events(tool, code, MONITORING.events.PY_START)
 
-    def _if_none_has_changed(self, call: Any) -> Any:
-        """A callback that takes no event away (DISABLE) which another thread has come to need meanwhile."""
+    def _if_sure(self, name: str, call: Any) -> Any:
+        """A callback that takes no event away (DISABLE) which another thread has come to need meanwhile, and
+        that knows where the frame comes from, also if that has not been noted."""
 
         def checked(frame: Any, code: Any, *arguments: Any) -> Any:
-            changes = self.changes
+            changes, place = self.changes, (threading.get_ident(), id(frame))
+            if data_state.at.get(place, self.unnoted) == UNSURE:
+                self._note_behind(name, frame, 0, arguments[0])
             answer = call(frame, code, *arguments)
             return answer if self.changes == changes else None
 
         return checked
+
+    def _note_behind(self, name: str, frame: Any, last: int, argument: int) -> None:
+        """Which line the frame comes from, at an event of this name. last, argument: as in `line_behind`."""
+        code, place = frame.f_code, (threading.get_ident(), id(frame))
+        line = line_behind(name, frame, last, argument, self.exits.get(code, NO_EXITS))
+        if line is not None and line in self.codes.get(code, NO_LINES).writes:
+            data_state.at[place] = line
+        else:
+            data_state.at.pop(place, None)
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
@@ -201,13 +218,16 @@ class DataMonitor:
             attempt(leave_busy_dicts, busy)
 
     def _enter(self, code: Any, lines: WriteLines) -> None:
+        self._know(code, lines)
+        if self.is_quiet:
+            self.look_closely()  # until it is known which of its places are to be events
+            self.calm = self.patience - LEAST_PATIENCE
+
+    def _know(self, code: Any, lines: WriteLines) -> None:
         self.codes[code] = lines
         if lines.sites:
             self.exits[code] = self.known_exits.get(code) or exits_of(code, lines.sites)
         self._get_events(code)
-        if self.is_quiet:
-            self.look_closely()  # until it is known which of its places are to be events
-            self.calm = self.patience - LEAST_PATIENCE
 
     def _get_events(self, code: Any) -> None:
         """Of all its places, also those that were to be none any more."""
@@ -289,6 +309,7 @@ class DataMonitor:
         if report:  # the lines of this code are events now
             if report == OVER:
                 self._begin_found(frame, offset)
+                self.look_closely()  # another thread may just have taken the event away that is to tell
             return None
         self._leave_busy(frame)
         if target > offset or not is_within_line(code, offset, target):
@@ -349,15 +370,16 @@ class DataMonitor:
         if len(live) < len(self.watches):
             self.watch(live)
             return
-        self._leave_hooked()
         if self.quiet is None or not self.quiet.are_for(live):
             self.quiet = QuietEvents(live)
-        self.is_quiet = True
         changed, often = partial(attempt, self._changed), partial(attempt, self._hook_more)
         self.to_hook.find(self.codes)
         jumped, came = partial(attempt, self._hook_jumped), partial(attempt, self.to_hook.come)
         calls = HookCalls(self.hooked.jumps, jumped, self.to_hook.codes, came)
-        call_at_events(self.tool, self.quiet.callbacks(self.called, changed, often, calls))
+        callbacks = self.quiet.callbacks(self.called, changed, often, calls)
+        self.is_quiet = True  # who finds a change from now on looks closely, once this is over
+        call_at_events(self.tool, callbacks)
+        self._leave_hooked()
 
     # Codes that look whom they write to. They have events as long as not all is quiet
 
@@ -380,12 +402,17 @@ class DataMonitor:
         for code in list(self.hooked.made):
             lines = self.hooked.lines_of(code)
             if code not in self.codes and lines.writes:
-                self._enter(code, lines)
+                self._know(code, lines)
                 self.known_exits[code] = self.exits.get(code)
 
     def _leave_hooked(self) -> None:
+        """But where a thread is in a line that may write: its look may be over, and its write yet to come."""
+        standing = CodeTable()
+        for _, frame, _ in frames_of_others_at_work():
+            if frame.f_lineno in self.hooked.lines_of(frame.f_code).writes:
+                standing[frame.f_code] = True
         for code in list(self.hooked.made):
-            if code in self.codes and code not in self.armed:
+            if code in self.codes and code not in self.armed and code not in standing:
                 self._leave(code)
 
     def _take_hooks_away(self) -> None:
@@ -433,11 +460,12 @@ class DataMonitor:
         if self.is_quiet:
             with Claiming():  # another thread may be about to do the same
                 if self.is_quiet:
-                    call_at_events(self.tool, self.thorough)
-                    data_state.at.clear()
                     self._enter_hooked()
-                    note_places(self.codes.get)
-                    self.is_quiet, self.calm = False, 0
+                    data_state.at.clear()
+                    self.unnoted = UNSURE  # at the first of these events of each frame
+                    call_at_events(self.tool, self.thorough)
+                    note_places_of_running(self.codes.get)
+                    self.unnoted, self.is_quiet, self.calm = None, False, 0
 
     def _changed(
         self, name: str, frame: Any, last_code: Any, last_line: int, code: Any, *arguments: Any
@@ -447,14 +475,7 @@ class DataMonitor:
             return None  # it is unwound, within a statement of another that is not over
         self.look_closely()
         self.patience = min(2 * self.patience, MOST_PATIENCE)
-        place = threading.get_ident(), id(frame)
-        last = last_line if last_code is code else 0
-        exits = self.exits.get(code, NO_EXITS)
-        line = line_behind(name, frame, last, arguments[0], exits)
-        if line is not None and line in self.codes.get(code, NO_LINES).writes:
-            data_state.at[place] = line
-        else:
-            data_state.at.pop(place, None)
+        self._note_behind(name, frame, last_line if last_code is code else 0, arguments[0])
         return self.called[name](frame, code, *arguments)
 
     def _idles(self, frame: Any) -> None:

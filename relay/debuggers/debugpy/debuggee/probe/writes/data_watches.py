@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        frames_of_all_threads,
+        frames_of_others_at_work,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
         read_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, mro_of, plan_of
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         object_at,
     )
@@ -199,6 +202,36 @@ def _list_item_read(watch: DataWatch, key: int) -> Any:
     return peek
 
 
+def stores_elsewhere(watch: DataWatch, operation: str, owner: Any) -> bool:
+    """Whether an instruction of this name that stores to `owner` plainly leaves alone what is watched: it is another
+    object, and no code of its class's leads from one to the other."""
+    target, mro = watch.target(), plan_of(owner).mro
+    if target is None or target.owner is owner:
+        return False
+    if operation.endswith("_ATTR"):
+        return watch.kind in ("attribute", "slot") and _keeps_apart(target, operation, owner)
+    method = "__delitem__" if operation.startswith("DELETE_") else "__setitem__"
+    stores = lookup(mro, method)
+    if stores is getattr(list, method):
+        return True
+    # A dict by a local's name may be what an object or a module has its attributes in.
+    return stores is getattr(dict, method) and watch.kind in ("item", "list_item")
+
+
+def _keeps_apart(target: StateTarget, operation: str, owner: Any) -> bool:
+    """Whether the attribute of this name is stored in the object itself, and not where the target has its own."""
+    plan = plan_of(owner)
+    method = "__delattr__" if operation.startswith("DELETE_") else "__setattr__"
+    descriptor = lookup(plan.mro, target.key)
+    if lookup(plan.mro, method) is not getattr(object, method):
+        return False
+    if type(descriptor) is types.MemberDescriptorType:
+        return True
+    if lookup(mro_of(type(descriptor)), "__set__") is not None or plan.dictionary is None:
+        return False
+    return target.kind == "slot" or plan.dictionary.__get__(owner) is not dict_of_target(target)
+
+
 def _local_read(watch: DataWatch, key: str) -> Any:
     frame_of = watch.owner
 
@@ -230,6 +263,10 @@ def _reference_to(owner: Any) -> Any:
         return Strong(owner)
 
 
+UNSURE = 0
+"""In the place of a line: a frame has run on, or may have, while no places were noted."""
+
+
 class PendingWrite:
     """A write whose statement is not over yet."""
 
@@ -247,7 +284,8 @@ class _DataState:
     def __init__(self) -> None:
         self.watches: dict[str, DataWatch] = {}
         self.pending: dict[Any, list[PendingWrite]] = {}  # by frame
-        self.at: dict[tuple[int, int], int] = {}  # line of a write, by thread and frame
+        # Line of a write, or UNSURE, by thread and frame.
+        self.at: dict[tuple[int, int], int] = {}
         self.left: dict[int, list[SeenChange]] = {}  # to stop for, by thread
         self.shown: dict[int, SeenChange] = {}  # of the stop that a thread is in
         self.listener: Any = None
@@ -316,3 +354,23 @@ def note_places(lines_of: Any) -> None:
         lines = lines_of(frame.f_code)
         if lines is not None and frame.f_lineno in lines.writes:
             data_state.at[ident, id(frame)] = frame.f_lineno
+
+
+def note_places_of_running(lines_of: Any) -> None:
+    """The same while other threads run on. Where one is at an event, which line it comes from is not known."""
+    at_events = {id(frame) for _, frame, is_at_event in frames_of_others_at_work() if is_at_event}
+    for ident, frame in frames_of_all_threads():
+        lines = lines_of(frame.f_code)
+        if lines is None or not lines.writes:
+            continue
+        if id(frame) in at_events:
+            data_state.at.setdefault((ident, id(frame)), UNSURE)
+        elif frame.f_lineno in lines.writes:
+            data_state.at.setdefault((ident, id(frame)), frame.f_lineno)
+
+
+def place_of(ident: int, frame: Any) -> int | None:
+    """The line in which a frame stands that has called others, if it may write."""
+    line = data_state.at.get((ident, id(frame)))
+    at: int | None = frame.f_lineno if line == UNSURE else line
+    return at

@@ -1,22 +1,30 @@
 """Who has written what a thread finds changed, where several threads run: threads may switch between a
 write and what comes next in the one that wrote.
 
-A line claims what it can write itself. What it cannot is left to a thread that stands behind such a
-write, and that finds it next.
+A line claims what it can write itself, and not where it plainly stores to other objects. What it cannot is
+left to a thread that stands behind such a write, and that finds it next.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, index_at
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
+        facts_of,
+        index_at,
+        pushed,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import local_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import begun_line
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch, data_state
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_others_at_work
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import has_one_thread
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
+        DataWatch,
+        place_of,
+        stores_elsewhere,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import may_come_next
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         WriteLines,
@@ -25,22 +33,66 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import CALL_OPERATIONS
 
+_OWNER_DEPTHS = {
+    "STORE_ATTR": 0,
+    "DELETE_ATTR": 0,
+    "STORE_SUBSCR": 1,
+    "DELETE_SUBSCR": 1,
+    "STORE_SLICE": 2,
+}
+"""How many values lie on the stack above the object that an instruction stores to."""
+_BIND_LOCALS = ("STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR")
 _LONGEST_LEFT = 0.2  # seconds, after which whoever finds a change reports it
 
 
 def can_write(watch: DataWatch, frame: Any, line: int) -> bool:
-    """Whether this line of the frame's code may write what is watched."""
-    code = frame.f_code
-    if code not in watch.known_lines:
-        watch.known_lines[code] = watched_lines_of(code, [watch], frame)
-    return line in watch.known_lines.get(code).writes
+    """Whether this line, which the frame has run, may have written what is watched."""
+    return line in _writes_of(watch, frame) and not _stores_to_others(watch, frame, line)
 
 
 def may_write_in(watch: DataWatch, frame: Any) -> bool:
     """Whether any line of the frame's code may write what is watched."""
-    return can_write(watch, frame, frame.f_lineno) or bool(
-        watch.known_lines.get(frame.f_code).writes
+    return bool(_writes_of(watch, frame))
+
+
+def _writes_of(watch: DataWatch, frame: Any) -> frozenset[int]:
+    code = frame.f_code
+    if code not in watch.known_lines:
+        watch.known_lines[code] = watched_lines_of(code, [watch], frame)
+    writes: frozenset[int] = watch.known_lines.get(code).writes
+    return writes
+
+
+def _stores_to_others(watch: DataWatch, frame: Any, line: int) -> bool:
+    """Whether all that may write in the line are stores to what the frame's locals have, and that is not
+    watched. In one thread it was that line nonetheless: its objects may have changed since."""
+    if has_one_thread():
+        return False
+    code = frame.f_code
+    found, lines = facts_of(code)[0], lines_in_order(code)
+    of_line = [one for one, its_line in zip(found, lines) if its_line == line]  # noqa: B905
+    return all(
+        _stores_to_other(watch, frame, site, of_line)
+        for site in watch.known_lines.get(code).sites
+        if lines[site] == line
     )
+
+
+def _stores_to_other(watch: DataWatch, frame: Any, site: int, of_line: list[Any]) -> bool:
+    code = frame.f_code
+    operation = facts_of(code)[0][site].opname
+    depth = _OWNER_DEPTHS.get(operation)
+    kind, *names = pushed(code, site, depth) if depth is not None else ("",)
+    if kind != "local" or any(_binds(one, names[0]) for one in of_line):
+        return False
+    owner = local_of(frame, names[0], watch)
+    return owner is not watch and stores_elsewhere(watch, operation, owner)
+
+
+def _binds(one: Any, name: str) -> bool:
+    """Whether an instruction gives a local another value, or takes it away."""
+    named = one.argval if type(one.argval) is tuple else (one.argval,)
+    return one.opname.startswith(_BIND_LOCALS) and name in named
 
 
 def is_of_another_thread(watch: DataWatch) -> bool:
@@ -59,21 +111,15 @@ def is_of_another_thread(watch: DataWatch) -> bool:
 
 
 def _is_another_behind_write(watch: DataWatch) -> bool:
-    here, lines_at = threading.get_ident(), dict(data_state.at)
-    frames: Any = sys._current_frames()
-    frames.pop(here, None)
-    while frames:
-        ident, top = frames.popitem()
-        frame = top
-        while frame is not None and is_debugger_file(frame.f_code.co_filename):
-            frame = frame.f_back
-        if frame is not None and frame is not top and _has_left_write(watch, frame):
+    for ident, innermost, is_at_event in frames_of_others_at_work():
+        if is_at_event and _has_left_write(watch, innermost):
             return True
+        frame, is_top = innermost, not is_at_event
         while frame is not None:
-            line = lines_at.get((ident, id(frame)))
-            if line is not None and has_passed_write(watch, frame, line, frame is top):
+            line = place_of(ident, frame)
+            if line is not None and has_passed_write(watch, frame, line, is_top):
                 return True
-            frame = frame.f_back
+            frame, is_top = frame.f_back, False
     return False
 
 
