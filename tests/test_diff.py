@@ -236,14 +236,14 @@ LONG_TEXTS = """
             self.words = ["a word among many of this catalogue"] * 3
             self.count = 0
 
-        def fill(self, first, second, third):
+        def fill(self, first, second, third):  # @fills
             self.count += 2 if "--twice" in sys.argv else 1
             filled(self.count)
 
     def filled(count):
         pass
 
-    def what_the_catalogue_has(first, second, third):
+    def what_the_catalogue_has(first, second, third):  # @reads
         return ["what this catalogue has " + "told of itself " * 4, catalogue.count, first]
 
     catalogue = Catalogue()
@@ -274,6 +274,20 @@ def test_of_an_answer_that_is_too_long_each_line_keeps_its_beginning(
     ]
     assert shown[6].startswith("1: leaves self=<Catalogue count=1, ")
     assert shown[7].startswith("2: leaves self=<Catalogue count=2, ")
+
+
+def test_of_an_answer_that_is_too_long_no_place_is_cut(diff: Diff, tmp_path: Path) -> None:
+    name = "where_the_catalogue_of_this_shop_is_filled_with_all_that_it_has_to_sell.py"
+    program = Program.write(tmp_path / name, LONG_TEXTS)
+    done = diff("--", name, ":::", name, "--twice")
+    shown = done.stdout.splitlines()
+    assert len(done.stdout.encode()) <= 701
+    assert [line for line in shown if " at " in line] == [
+        f"first call that differs: what_the_catalogue_has at {name}:{program.line('reads')}",
+        "before it, arguments are changed otherwise by "
+        f"Catalogue.fill at {name}:{program.line('fills')}",
+    ]
+    assert shown[6].startswith("1: leaves self=<Catalogue count=1")
 
 
 TURNS = """
@@ -901,6 +915,29 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     assert "is in no git repository" in outside.stderr
     assert len(git(root, "worktree", "list").splitlines()) == 1
     assert list((tmp_path / ".tmp").iterdir()) == []
+
+
+def test_the_interpreter_of_a_tree_is_no_difference_from_a_revision_that_runs_with_it(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """As where pytest prints its interpreter, which lies in the tree's .venv and in no revision."""
+    root = tmp_path / "repository"
+    Program.write(
+        root / "tell.py",
+        "import sys\ndef tell(path): return path\nprint(tell(sys.executable), tell(__file__))\n",
+    )
+    python = root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    Program.write(root / ".venv" / "pyvenv.cfg", f"home = {Path(sys.executable).parent}\n")
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "tell.py")
+    git(root, "commit", "-q", "-m", "right")
+    done = diff("--rev", "HEAD", "--", "tell.py", cwd=root)
+    assert (done.returncode, done.stdout) == (
+        0,
+        "no call differs: 2 with equal arguments, of 2 and 2\n",
+    )
 
 
 def test_before_what_only_reads_the_call_is_named_that_has_left_it_otherwise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +21,10 @@ Lines = tuple[str | None, str | None]
 MOST_BYTES = 700
 CUT = "…"
 MOST_CALLERS = 3
+
+ENDS_IN_A_PLACE = re.compile(r" at .+:\d+$")
+NARROW = 40
+"""To how many characters lines are cut for the sake of those that end in a place."""
 
 
 class Compared(NamedTuple):
@@ -52,12 +57,16 @@ def comparison_text(found: Comparison, both: Compared) -> str:
 
 
 def fitted(text: str) -> str:
-    """At most `MOST_BYTES` bytes: the longest lines are cut, since each says something of its own."""
+    """At most `MOST_BYTES` bytes: the longest lines are cut, since each says something of its own.
+
+    Those that end in a place stay whole while others have something to give: the file and the line are the answer.
+    """
     lines = whole = text.split("\n")
-    width = max(map(len, whole))
-    while width > 1 and len("\n".join(lines).encode()) > MOST_BYTES:
-        width -= 1
-        lines = [clip(line, width) for line in whole]
+    for keep, narrowest in ((ENDS_IN_A_PLACE, NARROW), (None, 1)):
+        width = max(map(len, whole))
+        while width > narrowest and len("\n".join(lines).encode()) > MOST_BYTES:
+            width -= 1
+            lines = [line if keep and keep.search(line) else clip(line, width) for line in whole]
     return "\n".join(lines)
 
 

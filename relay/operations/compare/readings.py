@@ -59,6 +59,7 @@ class Readings:
             kept = self._kept[ran.stream] = read_run(
                 ran.stream,
                 ran.side.root,
+                ran.side.roots,
                 self._pids,
                 moments,
                 OtherDefaults((ran.side.root, other.root), scripts),

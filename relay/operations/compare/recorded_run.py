@@ -59,6 +59,13 @@ class Side:
     """Its own code is below; paths are compared without it."""
     cwd: str
     env: Mapping[str, str]
+    other_root: str
+    """That of the other run. A path in there is the same path for both: of the interpreter that both have, say."""
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """What is left out of paths, the inner one first."""
+        return tuple(sorted({self.root, self.other_root}, key=len, reverse=True))
 
     @property
     def script(self) -> str | None:
@@ -276,8 +283,8 @@ async def _through_stops(session: Session, cursor: int) -> bool:
 
 def _comparable(side: Side, moments: Moments, stdout: str, stderr: str) -> Printed:
     return (
-        comparable_output(stdout, side.root, moments),
-        comparable_output(stderr, side.root, moments),
+        comparable_output(stdout, side.roots, moments),
+        comparable_output(stderr, side.roots, moments),
     )
 
 

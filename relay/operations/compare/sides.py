@@ -26,8 +26,8 @@ def sides_of_commands(one: Target, other: Target) -> Sides:
     roots = (cwd, cwd) if folders[0] == folders[1] else (folders[0], folders[1])
     environment = _environment([])
     return (
-        Side("1", one, roots[0], cwd, environment),
-        Side("2", other, roots[1], cwd, environment),
+        Side("1", one, roots[0], cwd, environment, roots[1]),
+        Side("2", other, roots[1], cwd, environment, roots[0]),
     )
 
 
@@ -63,8 +63,8 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
     if (script := target.get("script")) is not None and is_installed_command(script):
         moved["script"] = os.path.abspath(script)  # of an environment, which is not of a revision
     return (
-        Side("this tree", target, root, here, _environment(_packages(root))),
-        Side(revision, moved, tree, there, _environment(_packages(tree))),
+        Side("this tree", target, root, here, _environment(_packages(root)), tree),
+        Side(revision, moved, tree, there, _environment(_packages(tree)), root),
     )
 
 

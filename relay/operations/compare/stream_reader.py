@@ -122,6 +122,8 @@ class RecordedRun:
     """The functions and calls that one run has recorded into its file."""
 
     root: str
+    roots: tuple[str, ...]
+    """What is left out of paths: this root and that of the other run, the inner one first."""
     stream: Path
     pids: tuple[int, ...]
     """Of this run's process and of the other's: such a number stands for an id in both."""
@@ -161,7 +163,7 @@ class RecordedRun:
         )
 
     def _without_differences(self, text: str) -> str:
-        text = comparable(text.removeprefix(IN_PART), self.root, self.moments)
+        text = comparable(text.removeprefix(IN_PART), self.roots, self.moments)
         for pid in map(str, self.pids):
             if pid in text:
                 text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
@@ -245,9 +247,10 @@ class Texts(NamedTuple):
         return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part, after)
 
 
-def comparable(text: str, root: str, moments: Moments) -> str:
+def comparable(text: str, roots: tuple[str, ...], moments: Moments) -> str:
     """A text without what is no difference."""
-    text = text.replace(root, ".")
+    for root in roots:
+        text = text.replace(root, ".")
     if "datetime." in text or _MAY_HAVE_NUMBERS.search(text):
         text = moments.taken_out(text)
         text = _HASH.sub("<hash>", _ID.sub("<id>", text))
@@ -267,14 +270,15 @@ def _is_of_clock(text: str, name: str) -> bool:
     return _CLOCK_NAMES.search(name) is not None and _NUMBER.fullmatch(text) is not None
 
 
-def comparable_output(text: str, root: str, moments: Moments) -> str:
+def comparable_output(text: str, roots: tuple[str, ...], moments: Moments) -> str:
     """What a program has printed without what is no difference: how long something took, too."""
-    return _PRINTED_TIME.sub("<time>", comparable(text, root, moments))
+    return _PRINTED_TIME.sub("<time>", comparable(text, roots, moments))
 
 
 def read_run(
     stream: Path,
     root: str,
+    roots: tuple[str, ...],
     pids: tuple[int, ...],
     moments: Moments,
     other_defaults: OtherDefaults,
@@ -285,9 +289,9 @@ def read_run(
 ) -> RecordedRun:
     """Read the file of a run whose tree lies at `root`.
 
-    `pids` and `moments` are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
+    `roots`, `pids` and `moments` are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
     """
-    run = RecordedRun(root, stream, pids, moments, is_cut=is_cut, masked=masked)
+    run = RecordedRun(root, roots, stream, pids, moments, is_cut=is_cut, masked=masked)
     for offset, row in _rows(stream):
         if isinstance(row[0], str):
             run.add_text(row[0], row[1], offset)
