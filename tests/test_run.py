@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from relay.faces.cli.run.command import run as run_command
 from relay.faces.cli.run.options import BOUND
+from relay.operations.functions import MOST_FILES
 from relay.session.dap.breakpoint_events import DEAF_FUNCTION
 from tests.programs import Program
 from tests.relays import environment
@@ -760,6 +761,21 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     code, _, err = finish(start("--trace", "Wrapper", "--", "shares.py"))
     assert code == 2
     assert "A class goes as Wrapper.__init__; what a library has goes as package" in err
+
+
+def test_what_is_not_among_the_sources_that_are_searched_may_be_there_all_the_same(
+    start: Start, tmp_path: Path
+) -> None:
+    """As in a repository of many projects, or from the root of all directories."""
+    Program.write(tmp_path / "shares" / "shares.py", SHARES)
+    many = tmp_path / "ahead"
+    many.mkdir()
+    for number in range(MOST_FILES):
+        (many / f"module_{number}.py").touch()
+    code, _, err = finish(start("--trace", "share", "--", "shares/shares.py"))
+    assert (code, "[stop 1] trace of share(" in err) == (0, True), err
+    code, _, err = finish(start("--trace", "shore", "--", "shares/shares.py"))
+    assert (code, "--trace shore: no such call" in err.splitlines()[-1]) == (0, True), err
 
 
 LEAVING = """

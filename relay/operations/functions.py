@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import trio
@@ -313,13 +314,18 @@ def source_roots(session: Session) -> tuple[str, ...]:
 
 def sources_below(root: str) -> Iterator[str]:
     """Files of Python, at most MOST_FILES."""
-    left = MOST_FILES
+    return islice(_all_sources(root), MOST_FILES)
+
+
+def has_more_sources(roots: Sequence[str]) -> bool:
+    """Whether there are some that `sources_below` leaves out: what it does not find may be there."""
+    return any(next(islice(_all_sources(root), MOST_FILES, None), None) for root in roots)
+
+
+def _all_sources(root: str) -> Iterator[str]:
     for directory, names, files in os.walk(root):
         names[:] = sorted(n for n in names if n not in NOT_SOURCES and not n.startswith("."))
         for file in sorted(files):
             path = os.path.join(directory, file)
             if file.endswith(".py") and os.path.isfile(path):
-                left -= 1
-                if left < 0:
-                    return
                 yield path

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import trio
 
-from relay.operations.functions import source_roots, sources_below
+from relay.operations.functions import has_more_sources, source_roots, sources_below
 from relay.operations.report.short_paths import short_path
 from relay.operations.source_functions import functions_of, shortened
 from relay.session.session import Session
@@ -27,7 +27,10 @@ _NEAR = 0.75
 
 
 async def similar_function(session: Session, function: str) -> str | None:
-    """The name that one without a file may be a slip for; None if it is there, or nothing is near."""
+    """The name that one without a file may be a slip for; None if it is there, or nothing is near.
+
+    None, too, of a project with so many sources that not all are searched: it may be there.
+    """
     roots = source_roots(session)
     return await trio.to_thread.run_sync(_similar, roots, function, abandon_on_cancel=True)
 
@@ -58,6 +61,8 @@ def _namesakes(roots: Sequence[str], function: str) -> list[tuple[str, str]]:
 
 
 def _similar(roots: Sequence[str], function: str) -> str | None:
+    if has_more_sources(roots):
+        return None
     names = _names(roots)
     meant = [part if part in names else _near(part, names) for part in function.split(".")]
     found = ".".join(filter(None, meant))

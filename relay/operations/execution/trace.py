@@ -40,7 +40,12 @@ from relay.operations.execution.stepping import (
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.execution.uncalled import is_defined, what_is_meant_instead
-from relay.operations.functions import all_parameters, named_function, source_roots
+from relay.operations.functions import (
+    all_parameters,
+    has_more_sources,
+    named_function,
+    source_roots,
+)
 from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.similar_functions import similar_function
 from relay.session.session import Session
@@ -198,6 +203,8 @@ async def _is_loaded(session: Session, function: str) -> bool:
             f"{function} is written in C, whose calls the debugger does not see",
             "Name the function of Python that calls it",
         )
+    if await trio.to_thread.run_sync(has_more_sources, roots, abandon_on_cancel=True):
+        return False  # nobody has looked there: the run tells
     similar = list(loaded.similar)
     if not similar and (misspelt := await similar_function(session, function)) is not None:
         similar = [misspelt]
