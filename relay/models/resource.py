@@ -24,6 +24,8 @@ def left_out(description: str | None = None) -> Any:
 
 MOVED_ON = "It has gone on since the exception left it: its locals of then are lost"
 INNER = "A library's frame, deeper than the program's own code on top"
+DEEPER = "  (deeper than 0)"
+"""The same in a list of frames, behind each such frame: they are last, and are not what has called the others."""
 REDACTED = (
     "The value, or a part of it, is masked because of its name or its shape; `reveal` shows it"
 )

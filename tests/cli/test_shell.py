@@ -390,6 +390,30 @@ def test_a_call_is_traced_in_a_session(shell: Shell, tmp_path: Path) -> None:
     assert ended == "the program ended before a call ended so; 34 calls went by\n"
 
 
+def test_what_lies_deeper_than_the_own_code_on_top_is_told_from_what_has_called_it(
+    shell: Shell, tmp_path: Path
+) -> None:
+    script = Program.write(
+        tmp_path / "read.py",
+        """
+        import json
+
+        def read(text):
+            return json.loads(text)  # @read
+
+        read("{")  # @call
+        """,
+    )
+    shell("start", "--on-exception", "read.py")
+    shown = shell("stack").splitlines()
+    assert shown[:2] == [
+        f"  0 read  {script.text}:{script.line('read')}",
+        f"  1 <module>  {script.text}:{script.line('call')}",
+    ]
+    assert len(shown) > 2
+    assert all(re.search(r"json/\w+\.py:\d+  \(deeper than 0\)$", one) for one in shown[2:]), shown
+
+
 def test_no_name_of_the_program_begins_a_line(shell: Shell, tmp_path: Path) -> None:
     script = Program.write(
         tmp_path / "odd.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import trio
 
 from tests.cli.test_shell import STEPPED_FROM
 from tests.e2e.api import Api
-from tests.mcp.client import over_http
+from tests.mcp.client import over_http, over_stdio
 from tests.mcp.test_http import DEADLINE, root
 from tests.programs import Program
 from tests.test_run_calls import CART
@@ -190,3 +191,13 @@ async def test_a_step_from_a_failure_says_where_the_program_really_is(
             remark = "the frames of the failure had been left before: the program really is here"
             assert re.search(rf"^step: .*unittest/case\.py:\d+ .*\n{remark}\n", stepped, re.M)
             await client.call("debug_end")
+
+
+async def test_a_stack_tells_what_lies_deeper_than_the_own_code_on_top(tmp_path: Path) -> None:
+    Program.write(tmp_path / "read.py", "import json\n\njson.loads('{')\n")
+    async with over_stdio(tmp_path) as client:
+        await client.call("debug_run", script="read.py")
+        own, *deeper = (await client.call("debug_inspect", what="stack")).splitlines()
+    assert own == f"0  <module>  {tmp_path / 'read.py'}:3"
+    assert deeper
+    assert all(one.endswith("  (deeper than 0)") for one in deeper), deeper

@@ -19,6 +19,7 @@ from relay.models.lookup import (
     usual_name,
 )
 from relay.models.processes import ProcessQuery, ProcessView
+from relay.models.resource import DEEPER
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
 from relay.operations.hangs.hang_report import hang_report
@@ -96,7 +97,8 @@ async def _stack(session: Session, asked: Inspect) -> str:
     query = StackQuery(thread_id=asked.thread, start_frame=asked.start or 0, levels=PAGE)
     page = await inspection.get_stack_trace(session, query=query)
     lines = [
-        f"{f.id}  {f.name}  {f.source.path if f.source else '?'}:{f.line}" for f in page.frames
+        f"{f.id}  {f.name}  {f.source.path if f.source else '?'}:{f.line}{DEEPER if f.inner else ''}"
+        for f in page.frames
     ]
     return _page(lines, page.total_frames, asked, "frames")
 

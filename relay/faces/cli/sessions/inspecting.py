@@ -64,8 +64,10 @@ def evaluate(shell: Shell, frame: int, expression: str) -> int:
 def stack(shell: Shell) -> None:
     """Show the stack of the thread that stopped, the innermost function first.
 
-    The numbers are those that --frame takes.
+    Of an exception that a library has raised, the library's functions are
+    last: (deeper than 0). The numbers are those that --frame takes.
     """
+    from relay.models.resource import DEEPER
     from relay.operations.report.report_text import one_line
 
     trace = shell.session().stack(levels=0)
@@ -77,7 +79,14 @@ def stack(shell: Shell) -> None:
             ("dim" if frame.presentation_hint == "subtle" else "bold"),
             one_line(frame.name),
         )
-        shell.console.print(_pieces((f"{frame.id:>3} ", ""), (name, style), (place, "")))
+        shell.console.print(
+            _pieces(
+                (f"{frame.id:>3} ", ""),
+                (name, style),
+                (place, ""),
+                (DEEPER if frame.inner else "", ""),
+            )
+        )
 
 
 @click.command("locals", short_help="Show the local variables.")
