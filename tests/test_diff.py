@@ -917,6 +917,29 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     assert list((tmp_path / ".tmp").iterdir()) == []
 
 
+def test_where_calls_part_what_they_are_given_is_shown_from_where_it_differs(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "fill.py",
+        """
+        import sys
+
+        def fill(name, places):
+            return None
+
+        def order(count):
+            fill("shelf", [0] * 40 + [count if "--all" in sys.argv else 1])
+
+        order(3)
+        """,
+    )
+    done = diff("--", "fill.py", ":::", "fill.py", "--all")
+    one, other = [line for line in done.stdout.splitlines() if line[1:3] == ": "]
+    assert re.fullmatch(r"1: calls fill\(places=….*, 0, 1\]\)", one), one
+    assert re.fullmatch(r"2: calls fill\(places=….*, 0, 3\]\)", other), other
+
+
 def test_the_interpreter_of_a_tree_is_no_difference_from_a_revision_that_runs_with_it(
     diff: Diff, tmp_path: Path
 ) -> None:

@@ -234,15 +234,31 @@ def _branches(first: Difference, both: Compared) -> list[str]:
     pairs = zip(*keys, strict=False)
     at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(map(len, keys)))
     equal = f", after {at} equal call{'' if at == 1 else 's'}" if at else ""
+    made = [
+        run.texts(called[at]) if at < len(called) else None
+        for run, called in zip(runs, calls, strict=True)
+    ]
     shown = []
-    for run, called, one in zip(runs, calls, ran, strict=True):
+    for texts, beside, one in zip(made, reversed(made), ran, strict=True):
         what = "calls no more"
-        if at < len(called):
-            texts = run.texts(called[at])
-            inner = ", ".join(clip(text, 40) for _, text in texts.given)
-            what = f"calls {texts.function.name}({clip(inner, 80)})"
+        if texts is not None:
+            what = f"calls {texts.function.name}({_given_beside(texts, beside)})"
         shown.append(f"{one.side.name}: {what}{equal}")
     return shown
+
+
+def _given_beside(texts: Texts, beside: Texts | None) -> str:
+    """What a call was given; where that reads as what the other was given, the argument that differs, by its name."""
+    shown = _given(texts)
+    if beside is not None and shown == _given(beside):
+        for (name, text), (_, other) in zip(texts.given, beside.given, strict=False):
+            if text != other:
+                return f"{name}={around(text, other, 80)}"
+    return shown
+
+
+def _given(texts: Texts) -> str:
+    return clip(", ".join(clip(text, 40) for _, text in texts.given), 80)
 
 
 def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
