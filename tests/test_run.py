@@ -763,6 +763,23 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     assert "A class goes as Wrapper.__init__; what a library has goes as package" in err
 
 
+def test_of_a_module_that_is_missing_it_is_said_if_the_interpreter_is_the_relays_own(
+    start: Start, tmp_path: Path
+) -> None:
+    """Most often it is there in an environment that was not named."""
+    Program.write(tmp_path / "app.py", "import no_such_module\n")
+    said = f"run by {sys.executable}, the relay's own interpreter"
+    _, _, err = finish(start("--on-exception", "--python", sys.executable, "--", "app.py"))
+    assert err.splitlines()[3] == said, err
+    other = tmp_path / "python"
+    other.symlink_to(sys.executable)
+    _, _, err = finish(start("--on-exception", "--python", str(other), "--", "app.py"))
+    assert (said in err, f"[python] {other}" in err) == (False, True), err
+    Program.write(tmp_path / "app.py", "import os\nos.no_such_name\n")
+    _, _, err = finish(start("--on-exception", "--python", sys.executable, "--", "app.py"))
+    assert ("exception AttributeError" in err, said in err) == (True, False), err
+
+
 def test_what_is_not_among_the_sources_that_are_searched_may_be_there_all_the_same(
     start: Start, tmp_path: Path
 ) -> None:

@@ -43,7 +43,7 @@ from relay.operations.report.missed import not_debugged
 from relay.operations.report.printed_text import newest, quoted
 from relay.operations.report.short_paths import short_path
 from relay.operations.report.stop_report import stop_report
-from relay.operations.sessions import creating, ending, launching, sessions
+from relay.operations.sessions import creating, ending, sessions
 from relay.operations.sessions.sessions import adapter_of, left_failure
 from relay.operations.sessions.stop_wait import until_stop, wait_for_stop
 
@@ -143,7 +143,7 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
         raise
     async with using(hub, created.session_id) as session:
         await wait_for_stop(session, wait=asked.wait)
-        python = launching.other_python(session)
+        python = sessions.other_python(session)
         started = f"session {session.id}" + (f", python {python}" if python else "")
         placed = await _by_now(session, created.breakpoints or [])
         left = not_debugged(created.child_processes or [], "debug_attach pid=")

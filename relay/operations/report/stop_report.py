@@ -36,7 +36,12 @@ from relay.operations.report.missed import (
 )
 from relay.operations.report.report_text import place_of, render
 from relay.operations.report.short_paths import is_own, short_path
-from relay.operations.sessions.sessions import REALLY_HERE, failure_fields, left_failure
+from relay.operations.sessions.sessions import (
+    REALLY_HERE,
+    failure_fields,
+    left_failure,
+    other_python,
+)
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
 from relay.session.debuggee.exit_text import describe_exit
@@ -128,7 +133,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         hits=max(stop.hits.values(), default=0),
         thread_id=stop.thread_id,
         process_id=_other_process(session, stop),
-        remark=_remark(session, shown if source else None),
+        remark=_remark(session, stop, shown if source else None),
         lost=session.program_run.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
         change=_change(session, stop),
@@ -142,9 +147,14 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
     )
 
 
-def _remark(session: Session, frame: Frame | None) -> str | None:
+def _remark(session: Session, stop: Stop, frame: Frame | None) -> str | None:
     """What should be known of where it stands; frame: the one whose source is shown."""
     words = [REALLY_HERE] if left_failure(session) else []
+    if stop.exception is not None and stop.exception.type == "ModuleNotFoundError":
+        # Of any other interpreter, what begins the program says the path.
+        is_launched = session.launched is not None and session.debugger.takes_python_path
+        own = is_launched and other_python(session) is None
+        words += [f"run by {sys.executable}, the relay's own interpreter"] if own else []
     if frame is not None and frame.path is not None:
         shown = short_path(session, frame.path) or frame.path
         warning = other_text_warning(session, frame.path, shown)

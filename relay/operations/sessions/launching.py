@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 import zipfile
 from collections.abc import Sequence
 from functools import partial
@@ -41,6 +40,7 @@ from relay.operations.execution.stepping import present_as, until_settled
 from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
 from relay.operations.report.python_commands import is_helper
+from relay.operations.sessions.sessions import other_python
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import AttachTarget, Mappings
 from relay.session.debuggee.launch_plan import LaunchPlan
@@ -197,13 +197,6 @@ def _check_python(session: Session) -> None:
     """Of sessions that were imported or restored, too."""
     if session.debugger.takes_python_path:
         require_allowed_interpreter(session.settings, session.config.python_path)
-
-
-def other_python(session: Session) -> str | None:
-    """The interpreter of the program, unless it is the relay's own or another debugger's."""
-    path = session.config.python_path
-    same = os.path.abspath(path) == os.path.abspath(sys.executable)
-    return path if session.debugger.takes_python_path and not same else None
 
 
 def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -331,6 +332,13 @@ def failure_fields(stop: Stop | None) -> dict[str, Any]:
 
 
 REALLY_HERE = "the frames of the failure had been left before: the program really is here"
+
+
+def other_python(session: Session) -> str | None:
+    """The interpreter of the program, unless it is the relay's own or another debugger's."""
+    path = session.config.python_path
+    same = os.path.abspath(path) == os.path.abspath(sys.executable)
+    return path if session.debugger.takes_python_path and not same else None
 
 
 def left_failure(session: Session) -> bool:
