@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -485,6 +486,34 @@ def test_a_run_whose_program_lets_nothing_be_asked_is_ended_at_its_time(
     code, _, err = finish(start("--timeout", "2", "--", "app.py"))
     assert "[hang] not known: " in err
     assert (code, err.splitlines()[-1]) == (124, "[end] ended by --timeout after 2 s, 0 stops")
+
+KEEPS_THE_INTERPRETER = """
+    import re
+    import sys
+    import subprocess
+
+    if sys.argv[1] == "parent":
+        subprocess.run([sys.executable, __file__, "child"])  # @parent
+    re.match("(a+)+$", "a" * 60 + "b")
+"""
+
+
+def test_a_run_whose_program_c_code_keeps_from_answering_says_so(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "app.py", KEEPS_THE_INTERPRETER)
+    for children in ("--no-children", "--children"):
+        code, _, err = finish(start("--timeout", "2", children, "--", "app.py", "child"))
+        [hang, end] = blocks(err)
+        assert hang.startswith("hang] not known: the program does not answer: C code keeps ")
+        assert re.search(r"thread \d+ \(.*\) runs", hang)
+        assert (code, end) == (124, "end] ended by --timeout after 2 s, 0 stops\n")
+    # A child that does not answer is no thread that waits: the others are told beside it.
+    code, _, err = finish(start("--timeout", "10", "--children", "--", "app.py", "parent"))
+    [hang, _] = blocks(err)
+    assert re.search(r"\nprocess \d+ \(.*\) does not answer: thread \d+ \(.*\) runs", hang)
+    assert "no thread runs" not in hang
+    assert f"app.py:{program.line('parent')} in <module>" in hang
 
 
 ASKED_LONG = """

@@ -23,6 +23,7 @@ def report(threads: int, shown: int = 100) -> HangReport:
         tasks=[],
         total_tasks=0,
         children=["process 4711 (worker.py)"],
+        silent=[],
         report="",
     )
 

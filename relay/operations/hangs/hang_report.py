@@ -118,6 +118,7 @@ async def report_of(
         tasks=[task_view(task, texts) for one in facts for task in one["tasks"]["tasks"]],
         total_tasks=sum(one["tasks"]["total"] for one in facts),
         children=[child for one in facts for child in one["children"]],
+        silent=[one["silent"] for one in facts if one.get("silent")],
         report="",
     )
     return found.model_copy(update={"report": hang_text(found, max_chars)})

@@ -64,6 +64,7 @@ def _more_lines(count: int) -> str:
 def _lines(report: HangReport, most: _Most) -> list[str]:
     lines = [f"deadlock: {one_line(found.text)}" for found in report.deadlocks]
     lines.append(_summary(report))
+    lines += [one_line(one) for one in report.silent]
     circles = {number for found in report.deadlocks for number in found.thread_ids}
     threads = sorted(report.threads, key=lambda one: one.id not in circles)
     of_libraries = [one for one in threads if not _has_own_code(one)]

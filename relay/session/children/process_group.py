@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import trio
 
-from relay.errors import RelayError
+from relay.errors import DebuggerTimeout, RelayError
+from relay.process.procfs import threads_from_outside
 from relay.session.state.stop import Stop
 
 if TYPE_CHECKING:
@@ -271,14 +272,32 @@ class ProcessGroup:
         return [{**state, **self._named(member)} for member, states in found for state in states]
 
     async def hang_reports(self, **wanted: Any) -> list[dict[str, Any]]:
-        """The `Inspector.hang_report` of each process that answers, the program's first."""
+        """The `Inspector.hang_report` of each process, the program's first.
+
+        One that does not answer in time is `silent`, with what the system knows of it. Raises
+        DebuggerTimeout if none answers.
+        """
+        late: list[DebuggerTimeout] = []
 
         async def ask(inspector: Inspector) -> dict[str, Any]:
-            return await inspector.hang_report(**wanted)
+            try:
+                return {**await inspector.hang_report(**wanted), "silent": None}
+            except DebuggerTimeout as error:
+                late.append(error)
+                nothing: dict[str, Any] = {"threads": [], "total_threads": 0, "children": []}
+                no_tasks: dict[str, Any] = {"tasks": [], "total": 0}
+                return {**nothing, "tasks": no_tasks, "blocked": False, "silent": ""}
 
         if self._joining is None:
-            return [await ask(self._own_inspector)]
+            return [await self._own_inspector.hang_report(**wanted)]
         found = await self._ask_each(ask)
+        if late and len(late) == len(found):
+            raise late[0]
+        for member, report in found:
+            if report["silent"] is not None:
+                seen = "; ".join(threads_from_outside(member.pid))
+                named = f"process {member.pid} ({self.process_of(member)['name']})"
+                report["silent"] = f"{named} does not answer" + (f": {seen}" if seen else "")
         if not self._joining.names_processes:
             return [report for _, report in found]
         return [{**report, **self._named(member)} for member, report in found]
