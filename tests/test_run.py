@@ -487,6 +487,7 @@ def test_a_run_whose_program_lets_nothing_be_asked_is_ended_at_its_time(
     assert "[hang] not known: " in err
     assert (code, err.splitlines()[-1]) == (124, "[end] ended by --timeout after 2 s, 0 stops")
 
+
 KEEPS_THE_INTERPRETER = """
     import re
     import sys

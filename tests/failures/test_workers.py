@@ -45,6 +45,49 @@ async def test_workers_of_xdist(api: Api, program: Write) -> None:
     assert "2 failed, 2 passed, 1 error" in await found.session.printed()
 
 
+@pytest.mark.parametrize("runner", ["twisted.trial", "zope.testrunner"])
+async def test_workers_of_other_runners(api: Api, program: Write, runner: str) -> None:
+    """`-j 2`: each worker is a Python of its own, started by its command line."""
+    suites = [
+        program(
+            """
+            import unittest
+
+            class Shop(unittest.TestCase):
+                def test_total(self):
+                    total = 2
+                    self.assertEqual(total, 3)  # @assert
+
+                def test_empty(self):
+                    self.assertFalse([])
+        """,
+            f"test_{name}.py",
+        )
+        for name in ("shop", "store")
+    ]
+    folder = str(suites[0].path.parent)
+    args = {
+        "twisted.trial": ["-j", "2", "--temp-directory=trial", "test_shop", "test_store"],
+        "zope.testrunner": ["-j", "2", "--path", folder, "--tests-pattern", "^test_"],
+    }[runner]
+    found = await run(
+        api,
+        module=runner,
+        args=args,
+        cwd=folder,
+        env={"PYTHONPATH": folder},
+        debug_subprocesses="auto",
+    )
+    assert sorted(map(str, found.tests)) == [
+        "test_shop.Shop.test_total",
+        "test_store.Shop.test_total",
+    ]
+    for stop in found.stops:
+        assert stop.what == ("test", stop.exception["type"], suites[0].line("assert"))
+        assert stop.locals["total"] == "2"
+    assert found.exit_code == 1
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 async def test_processes_of_multiprocessing(api: Api, program: Write, method: str) -> None:
     fails = program(f"""

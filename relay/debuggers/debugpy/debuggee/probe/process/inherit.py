@@ -45,12 +45,16 @@ _VARIABLE = b"DEBUG_RELAY_CHILD"
 _PATH = b"PYTHONPATH"
 # Helpers of multiprocessing that run no code of the program's.
 _NOT_DEBUGGED = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
-# What runs a part of the program: multiprocessing's ways, and execnet's, by which xdist starts.
+# What runs a part of the program: multiprocessing's ways, execnet's, by which xdist starts, and
+# those of trial -j, zope.testrunner -j and stestr.
 _WORKERS = (
     "multiprocessing.spawn",
     "multiprocessing.forkserver",
     "--multiprocessing-fork",
     "exec(eval(sys.stdin.readline()))",
+    "/twisted/trial/_dist/workertrial.",
+    "--resume-layer",
+    "stestr.subunit_runner.run",
 )
 # Whose processes do so, too, whatever their command lines: servers and queues that fork their
 # workers, and reloaders, whose only child is the program.
@@ -97,7 +101,7 @@ def debug_children(**spec: str) -> dict[str, Any]:
     join_port: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
     `pydevd/child.py`; debugpy: where one lies for those who have none;
     scope: all, or workers for those only which run a part of this program: of multiprocessing,
-    pytest-xdist, and servers that start their own.
+    test runners, and servers that start their own.
     """
     # That of a fork knows the link by which it has joined itself.
     joining = _heritage[0].joining if _heritage else _load_joining(spec["code"])
