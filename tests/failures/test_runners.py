@@ -901,6 +901,40 @@ async def test_doctest_of_a_module_and_of_unittest(api: Api, program: Write) -> 
         assert found.tests == ["halves.double", "halves.half", "halves.later"]
 
 
+RUNS_A_TEST = """
+    A guide to tests
+    ================
+
+    >>> prices = {}
+    >>> prices["tea"]  # @first
+    >>> import unittest
+    >>> class Case(unittest.TestCase):
+    ...     def test_passes(self):
+    ...         pass
+    >>> result = unittest.TestResult()
+    >>> _ = Case("test_passes").run(result)
+    >>> result.testsRun
+    2
+"""
+
+
+async def test_an_example_that_fails_before_another_runs_a_test(api: Api, program: Write) -> None:
+    document = program(RUNS_A_TEST, "guide.rst")
+    suite = program("""
+        import doctest
+        import unittest
+
+        def load_tests(loader, tests, ignore):
+            return doctest.DocFileSuite("guide.rst")
+
+        unittest.main()
+    """)
+    found = await run(api, script=suite.text)
+    (stop,) = found.stops
+    assert stop.what == ("test", "KeyError", document.line("first"))
+    assert stop.test == "guide_rst"
+
+
 DOCUMENT = """
     A share
     =======

@@ -56,8 +56,10 @@ def at_case(test: Any, *_: Any, **__: Any) -> None:
 
 
 def after_case(*_: Any, **__: Any) -> None:
+    if tests_around():
+        return  # an example may have run this case: what has failed in others is still to be told
     failed_examples.clear()
-    if not tests_around() and not runs_pytest():  # which reports of the test only after this
+    if not runs_pytest():  # which reports of the test only after this
         end_test()
 
 
@@ -114,8 +116,12 @@ def _case_failed(test: Any, about: Any) -> None:
     original = next((first for stand_in, first in _stand_ins if stand_in is error), None)
     if original is not None:
         error, tb = original, original.__traceback__
-    if failed_examples and type(test).__module__ == "doctest":
-        error, tb, _ = failed_examples[0]
+    if type(test).__module__ == "doctest":
+        examples = [id(one) for one in test._dt_test.examples]
+        for first, its_tb, example in failed_examples:
+            if id(example) in examples:
+                error, tb = first, its_tb
+                break
     words = explanation_of_example(error)
     failed(
         error,
