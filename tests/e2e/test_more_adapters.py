@@ -392,7 +392,7 @@ async def _drive(api: Api, script: Program) -> None:
     told = await session.resume()
     assert told["current_location"]["line"] == script.line("sum"), told
     assert (await session.evaluate("a * 10 + b"))["result"] == "34"
-    assert (await session.get())["extras"] == ["set_expression"]
+    assert (await session.get())["extras"] == ["set_expression", "step_in_targets"]
     changed = await session.post("/set-expression", expression="total", value="a * b - 5")
     assert (changed["name"], changed["value"]) == ("total", "7")
     with pytest.raises(Refused, match="the stock adapter cannot run backwards"):

@@ -436,8 +436,11 @@ class DataSettrace:
 
     def local_of(self, frame: Any) -> DataFrameTrace | None:
         """This listener's trace function of the frame, wherever it stands; None if it has none."""
-        found = [one for one in trace_functions_of(frame) if isinstance(one, DataFrameTrace)]
-        return next((one for one in found if one.listener is self), None)
+        # No generator: what a handler of a signal raises while one is closed is lost.
+        for one in trace_functions_of(frame):
+            if isinstance(one, DataFrameTrace) and one.listener is self:
+                return one
+        return None
 
     def lines_in(self, frame: Any) -> WriteLines | None:
         """The lines of a frame's code to compare at; None if there are none."""
