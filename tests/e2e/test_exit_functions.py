@@ -5,6 +5,7 @@ Python counts the main thread as ended by then, and so does a debugger that asks
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -119,3 +120,31 @@ async def test_a_question_while_exit_functions_run_takes_nothing_away(
     assert ended["events"], "the program did not end within 60 s"
     assert (await session.get("/trace"))["passed"] == 2
     assert (await session.get(f"/breakpoints/{counted['id']}"))["hit_count"] == 4
+
+
+INTERRUPTED = """
+    import atexit
+
+    @atexit.register
+    def close(number=2):
+        number += 1
+        return number
+
+    print("main")  # @main
+    raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+async def test_a_program_that_an_interrupt_has_ended_ends_so_though_an_exit_function_is_traced(
+    api: Api, program: Write, version: str
+) -> None:
+    """The interpreter forgets what has ended it as soon as a text is evaluated."""
+    ends = program(INTERRUPTED)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(ends.text, ends.line("main"))
+    await session.launch(ends.text, stop_on_exception=False)
+    found = await session.post("/trace", function="close", until_result="result == 3", wait=30)
+    assert found["complete"], found["text"]
+    await session.resume()
+    assert (await session.get())["exit_code"] == -signal.SIGINT

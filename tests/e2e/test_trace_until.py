@@ -256,6 +256,13 @@ KINDS = """
             return count
         return inner
 
+    def bumps(count):
+        def bump(n):
+            nonlocal count
+            count += n
+            return count
+        return bump
+
     def bound_again(items, n):
         items.append(n)
         items = items + [n]
@@ -381,7 +388,7 @@ KINDS = """
         rows, numbers = [[1, 2], [3], [Order(2, 1.0)]], list(range(200))
         found, names, items = {0, 7}, frozenset([1]), [0, 1]
         table, counts = {"a": [1], Colour.RED: order}, collections.Counter("xyz")
-        inner = closes(0)
+        inner, bump = closes(0), bumps(0)
         items[1] = items
         for call in (
             lambda n: stored(order, n),
@@ -396,6 +403,7 @@ KINDS = """
             lambda n: loops([[5], [n]], n),
             lambda n: consumes(iter(["a", "bb", "ccc"]), n),
             lambda n: inner(n),
+            lambda n: bump(n),
             lambda n: bound_again([n], n),
             lambda n: fails(order, n),
             lambda n: boxes[0].grow(n),
@@ -416,7 +424,7 @@ KINDS = """
 
 OF_KINDS = [
     "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "cyclic",
-    "tables", "loops", "consumes", "closes.inner", "bound_again", "fails", "Box.grow", "Box.reads",
+    "tables", "loops", "consumes", "closes.inner", "bumps.bump", "bound_again", "fails", "Box.grow", "Box.reads",
     "counted", "linked", "gives", "hears", "bound", "resumes", "shared",
 ]  # fmt: skip
 

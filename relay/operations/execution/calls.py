@@ -248,7 +248,7 @@ def _view(row: CallRow, functions: Sequence[Mapping[str, Any]], thread: str | No
         count=row.times,
         result=row.outcome if row.kind == RETURNED else None,
         exception=row.outcome if row.kind not in (RETURNED, OPEN) else None,
-        raised_at=row.line if row.kind == RAISED else None,
+        raised_at=row.line or None if row.kind == RAISED else None,
         is_open=True if row.kind == OPEN else None,
         yields=row.yields or None,
         yielded=row.yielded or None,

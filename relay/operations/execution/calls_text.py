@@ -177,7 +177,7 @@ class _Writer:
             if value not in NOTHING
         )
         times = f" ×{row.times}" if row.times > 1 else ""
-        ending = f" raised at line {row.line}" if passes_on else _ending(row, width)
+        ending = f" raised{_place(row)}" if passes_on else _ending(row, width)
         gave = ""
         if row.yields:
             more = f", {CUT}" if row.yields > len(row.yielded) else ""
@@ -251,10 +251,15 @@ def _ending(row: CallRow, width: int) -> str:
     if row.kind == OPEN:
         return " is not over"
     if row.kind == RAISED:
-        return f" raised {_cut(row.outcome, max(width, 60))} at line {row.line}"
+        return f" raised {_cut(row.outcome, max(width, 60))}{_place(row)}"
     if row.kind == STOPPED:
         return f" ended by {_cut(row.outcome, width)}"
     return "" if row.yields and row.outcome == "None" else f" → {_cut(row.outcome, width)}"
+
+
+def _place(row: CallRow) -> str:
+    """Where an exception left the call. What `except*` has joined has come from no line."""
+    return f" at line {row.line}" if row.line else ""
 
 
 def _parents(rows: Sequence[CallRow]) -> Iterator[int]:

@@ -122,7 +122,7 @@ class LineFacts:
         self.quiet = flow.lines - self.acts - self.rebinds  # none needs a look
         self.arguments = flow.arguments
         # What a call has from its beginning: arguments, and variables of functions around it.
-        self.given = (*flow.arguments, *code.co_freevars)
+        self.given = flow.given
         self.rebinds_given = frozenset(
             line for line in self.rebinds if not self.binds[line].isdisjoint(self.given)
         )
@@ -218,6 +218,7 @@ class _Flow:
 
     def __init__(self, code: Any) -> None:
         self.arguments: tuple[str, ...] = code.co_varnames[: argument_count(code)]
+        self.given = (*self.arguments, *code.co_freevars)  # variables that have values already
         self.stores: list[tuple[int, int, str]] = []  # offset, line, name
         self.loops: list[tuple[int, int]] = []  # offsets: first, last
         lines = {code.co_firstlineno}
@@ -239,7 +240,7 @@ class _Flow:
         self.binds = {line: frozenset(names) for line, names in binds.items()}
 
     def lines_that_rebind(self) -> frozenset[int]:
-        places: dict[str, set[int]] = {name: {0} for name in self.arguments}
+        places: dict[str, set[int]] = {name: {0} for name in self.given}
         for _, line, name in self.stores:
             places.setdefault(name, set()).add(line)
         return frozenset(
@@ -257,13 +258,19 @@ def learn(known: dict[Any, Any], types: Any, found: Any) -> Any:
     return found
 
 
+def _function_of(expression: str) -> Any:
+    """What it gives. Compiled first: where a text is evaluated, the interpreter forgets that a
+    KeyboardInterrupt has ended the program, as it has when an exit function is traced."""
+    return eval(compile(expression, "<string>", "eval"))
+
+
 def _types_of(names: Iterable[str]) -> Callable[[Any], Any]:
     """A function from locals to the types of these; of one without a value, as if it had None.
 
     Its code names them, as that of the next does: that takes a fifth of the time of a loop.
     """
     types = "".join(f"type(found[{name!r}]), " for name in names)
-    direct: Callable[[Any], Any] = eval(f"lambda found: ({types})")
+    direct: Callable[[Any], Any] = _function_of(f"lambda found: ({types})")
 
     def types_of(found: Any) -> Any:
         try:
@@ -277,7 +284,7 @@ def _types_of(names: Iterable[str]) -> Callable[[Any], Any]:
 def _values_of(names: Iterable[str]) -> Callable[[Any], dict[str, Any]]:
     """A function from locals to the values of these, by name, of those that have one."""
     values = "".join(f"{name!r}: found[{name!r}], " for name in names)
-    direct: Callable[[Any], dict[str, Any]] = eval(f"lambda found: {{{values}}}")
+    direct: Callable[[Any], dict[str, Any]] = _function_of(f"lambda found: {{{values}}}")
 
     def values_of(found: Any) -> dict[str, Any]:
         try:
@@ -323,7 +330,7 @@ def way(found):
         return None
 """
     names: dict[str, Any] = {"lasting": LASTING, "reading": reading, "missing": object()}
-    exec(text, names)
+    exec(compile(text, "<string>", "exec"), names)
     way: Callable[[Any], Any] = names["way"]
     return way
 
