@@ -96,3 +96,46 @@ async def test_what_except_star_leaves_of_a_group_is_no_part_that_was_handled(
         "of `several` alone, whose exception passes through `by_nobody`"
     )
     assert "at line 0" not in answer["text"]
+
+
+JOINED = """
+    def joined(number):
+        try:
+            raise ExceptionGroup("several", [ValueError(number), KeyError(number)])
+        except* ValueError:  # @except
+            raise LookupError(number)
+        return number
+
+    def main():
+        try:
+            joined(1)  # @call
+        except Exception as error:
+            return str(error)
+
+    print(main())  # @start
+"""
+
+
+@pytest.mark.parametrize("until", [None, "exception is not None"])
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+async def test_a_trace_ends_where_an_except_star_is_left_which_has_no_line_of_its_own(
+    api: Api, program: Write, version: str, until: str | None
+) -> None:
+    code = program(JOINED)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(code.text, code.line("start"))
+    await session.launch(code.text)
+    more = {} if until is None else {"until_result": until}
+    found = await session.post("/trace", function="joined", tree=True, wait=30, **more)
+    assert found["complete"], found["text"]
+    assert found["tree"]["exception"]["type"] == "ExceptionGroup"
+    text = found["tree"]["exception"]["text"]
+    assert text.startswith(
+        "ExceptionGroup:  (2 sub-exceptions)"
+        if version != "3.11"
+        else "ExceptionGroup: what except* has left, which Python 3.11 does not tell"
+    )
+    assert found["current_location"]["line"] == code.line("except")
+    stack = (await session.get("/stacktrace"))["frames"]
+    lines = [frame["line"] for frame in stack[:3]]
+    assert lines == [code.line("except"), code.line("call"), code.line("start")]

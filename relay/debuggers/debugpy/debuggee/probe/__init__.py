@@ -40,6 +40,7 @@ PARTS = (
     "values/attributes",
     "frames/stack_frames",
     "frames/opcodes",
+    "frames/joined_groups",
     "frames/code_table",
     "frames/frame_memory",
     "frames/frame_moves",

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
         brief_named,
         is_plainly_stored,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import (
+        is_raised_through,
+        traceback_of_error,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
@@ -47,19 +51,12 @@ _OURS_AND_THE_FRAMES = 3  # references to a dictionary of locals that the progra
 _ENDS_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
 _ASKED_FOR_NAMES = frozenset(("__getattr__", "__getattribute__"))  # "there is none" is an answer
 _get_ident = threading.get_ident
-_traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
-
-
-def is_raised_through(frame: Any, error: Any) -> bool:
-    """Whether the exception has come to the frame, or from it, and no further yet."""
-    traceback = None if error is None else _traceback_of(error)
-    return traceback is not None and traceback.tb_frame is frame
 
 
 def line_in_traceback(frame: Any, error: Any) -> int:
     """The line of the frame in the exception's traceback; a `finally` may have run since."""
     if is_raised_through(frame, error):
-        return shown_line(frame, int(_traceback_of(error).tb_lineno or 0))
+        return shown_line(frame, int(traceback_of_error(error).tb_lineno or 0))
     return shown_line(frame, frame.f_lineno or 0)
 
 

@@ -5,16 +5,16 @@ A frame in which nobody else wants lines gets none: only its end is an event.
 
 from __future__ import annotations
 
-import builtins
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.calls.record import (
-        CallRecord,
+    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord, line_in_traceback
+    from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import (
+        came_to_frame,
         is_raised_through,
-        line_in_traceback,
+        joined_kind,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         BEGINS_HANDLER,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         WAITS,
         YIELDS,
         ends_wait,
-        raises_joined_group,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
@@ -118,6 +117,7 @@ class _CallListener:
     """The trace function of one frame that is recorded."""
 
     __slots__ = (
+        "came",
         "failed",
         "function",
         "inner",
@@ -125,14 +125,13 @@ class _CallListener:
         "raised_at",
         "record",
         "thrown_at",
-        "unhandled",
     )
 
     def __init__(self, record: CallRecord, function: Any, inner: Any) -> None:
         self.record, self.function, self.inner = record, function, inner
         self.failed: type | None = None  # the type of the last exception that the frame had
         self.raised: Any = None  # the last one, from then on until no handler of the frame has it
-        self.unhandled: Any = None  # the last one that was raised outside of the frame's handlers
+        self.came: Any = None  # the last that no handler of the frame has raised, as long
         self.raised_at: int | None = None  # the line that has raised it; None once it is handled
         self.thrown_at: int | None = None  # the `yield` that has raised it; None once it is handled
 
@@ -145,8 +144,7 @@ class _CallListener:
                 elif event == "exception":
                     if not ends_wait(self.function.operations, frame.f_lasti, arg[0]):
                         self.failed, self.raised = arg[:2]
-                        if not is_raised_through(frame, sys.exc_info()[1]):
-                            self.unhandled = self.raised
+                        self.came = came_to_frame(frame, self.raised, self.came)
                         self.raised_at = frame.f_lineno
                         frame.f_trace_lines = True
                         self._note_thrown(frame)
@@ -156,7 +154,7 @@ class _CallListener:
             except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
         if not record.is_active:
-            self.raised = self.unhandled = None
+            self.raised = self.came = None
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self if record.is_active else self.inner
@@ -172,7 +170,7 @@ class _CallListener:
         if handled is None and self.function.operations[at] == BEGINS_HANDLER:
             handled = self.raised
         if handled is None or not (handled is self.raised or is_raised_through(frame, handled)):
-            self.raised = None
+            self.raised = self.came = None
             if self.inner is None:
                 frame.f_trace_lines = False
         else:
@@ -195,7 +193,7 @@ class _CallListener:
     def _leave(self, frame: Any, value: Any) -> None:
         function, record = self.function, self.record
         raised, self.raised = self.raised, None
-        unhandled, self.unhandled = self.unhandled, None
+        came, self.came = self.came, None
         raised_at, self.raised_at = self.raised_at, None
         if value is None and raised is None and self._raises_again(frame):
             raised = sys.exc_info()[1]
@@ -213,10 +211,9 @@ class _CallListener:
                 return
             if operation not in RETURNS and self.failed is not None and value is None:
                 line = self._line_of(frame, raised, raised_at)
-                if raised is not unhandled and raises_joined_group(operations, frame.f_lasti):
-                    kind = _kind_of_joined(raised, unhandled)
-                    if kind is not None:
-                        self.failed, raised = kind, None
+                kind = joined_kind(frame, raised, came)
+                if kind is not None:
+                    self.failed, raised = kind, None
                 text = (
                     str(qualname_of(self.failed)) if raised is None else record.write_error(raised)
                 )
@@ -233,15 +230,3 @@ class _CallListener:
         if raised_at is not None:
             return shown_line(frame, raised_at)
         return line_in_traceback(frame, raised)
-
-
-def _kind_of_joined(raised: Any, unhandled: Any) -> type | None:
-    """The type of the group that leaves an `except*`: `unhandled` came there, and `raised` is the last
-    part of it that was handled, or what a handler has raised. None if no group leaves it."""
-    base = builtins.BaseExceptionGroup  # type: ignore[attr-defined,unused-ignore]
-    if not issubclass(type(unhandled), base):
-        return None
-    if issubclass(type(raised), base):
-        return type(raised)
-    usual = builtins.ExceptionGroup  # type: ignore[attr-defined,unused-ignore]
-    return usual if issubclass(type(raised), Exception) else base  # type: ignore[no-any-return]

@@ -19,6 +19,7 @@ variable_targets    the same of a name
 modules             modules that are loaded, and the source as their loaders give it
 code_table          facts by code object, each object for itself
 opcodes             facts about single instructions
+joined_groups       what leaves an `except*` on Python 3.11, which nobody is told of
 bytecode            the call that a frame stands in, and the `with` blocks around it
 comprehensions      where a variable's name means one of a comprehension in the same frame
 statement_visits    whether a line is come back to within one statement

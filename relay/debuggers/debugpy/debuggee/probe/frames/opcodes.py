@@ -18,10 +18,21 @@ JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 YIELDS = operations_named(("YIELD_VALUE", "YIELD_FROM", "SEND"))
 WAITS = operations_named(("YIELD_FROM", "SEND"))  # where a frame that waits does not stand
 RETURNS = operations_named(("RETURN_VALUE", "RETURN_GENERATOR"))
+GOES_ELSEWHERE = operations_named(
+    (
+        "RETURN_VALUE",
+        "RETURN_CONST",
+        "RAISE_VARARGS",
+        "RERAISE",
+        "JUMP_FORWARD",
+        "JUMP_BACKWARD",
+        "JUMP_BACKWARD_NO_INTERRUPT",
+    )
+)
+"""What never leads to the instruction behind it: of Pythons that know places without a line."""
 RAISES = dis.opmap["RAISE_VARARGS"]  # without an argument: what is handled, again
 BEGINS_HANDLER = dis.opmap.get("PUSH_EXC_INFO")
 """Of 3.11 and later; before, the exception is handled when the handler begins."""
-_END_OF_EXCEPT_STAR = tuple(dis.opmap.get(name) for name in ("SWAP", "POP_EXCEPT", "RERAISE"))
 _YIELD_FROM = dis.opmap.get("YIELD_FROM")  # of `await`, too; up to 3.10
 HAS_TABLE = hasattr(dis, "_parse_exception_table")
 """Since 3.11 handlers are in a table; before, instructions open and close blocks."""
@@ -38,12 +49,6 @@ def ends_wait(operations: bytes, at: int, kind: type) -> bool:
     """Whether an exception of this kind, told of at this instruction, is how `yield from` or `await`
     learns that what it waits for has returned. Nobody handles it, and it leaves no frame."""
     return at >= 0 and operations[at] in WAITS and issubclass(kind, StopIteration)
-
-
-def raises_joined_group(operations: bytes, at: int) -> bool:
-    """Whether what leaves a frame at this instruction is what `except*` has left of a group, and what
-    its handlers have raised. Python 3.11 makes it there, and tells nobody; later ones do."""
-    return at >= 4 and tuple(operations[at - 4 : at + 2 : 2]) == _END_OF_EXCEPT_STAR
 
 
 def handler_table(code: Any) -> list[Any]:

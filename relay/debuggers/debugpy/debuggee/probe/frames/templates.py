@@ -15,7 +15,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import begun_line
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import GOES_ELSEWHERE, begun_line
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import client_path
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -58,14 +58,24 @@ def is_of_compiled_template(frame: Any) -> bool:
     return type(frame) is types.FrameType and "__jinja_template__" in frame.f_globals
 
 
-def shown_place(frame: Any, line: int, is_innermost: bool = False) -> ShownPlace:
+def shown_place(frame: Any, line: int | None, is_innermost: bool = False) -> ShownPlace:
     """Where the frame is to be shown, with the path as the client knows it."""
+    line = _line_ahead(frame) if line is None else line
     found = template_place(frame, line, is_innermost)
     if found is None:
         path = attempt(client_path, frame, default=frame.f_code.co_filename)
         return ShownPlace(path, line, frame.f_code.co_name)
     found.path = _as_client_knows(found.path)
     return found
+
+
+def _line_ahead(frame: Any) -> int:
+    """Of a frame at an instruction of no line, as where an `except*` has raised what it has left: the
+    line of the nearest one ahead of it that may lead to it."""
+    code, at = frame.f_code, frame.f_lasti
+    ahead = [(end, line) for start, end, line in code.co_lines() if line and start <= at]
+    lines = [line for end, line in ahead if code.co_code[end - 2] not in GOES_ELSEWHERE]
+    return int(lines[-1] if lines else code.co_firstlineno)
 
 
 def _as_client_knows(path: str) -> str:
@@ -98,6 +108,8 @@ def _listed(original: Any, factory: Any, py_db: Any, frames: Any, *more: Any, **
     innermost = next(iter(frames), None)
     for one in original(factory, py_db, frames, *more, **named):
         frame, line = one[1], one[5]
+        if line is None:
+            one = (*one[:5], line := _line_ahead(frame), *one[6:])
         place = template_place(frame, line, frame is innermost)
         if place is None:
             yield one

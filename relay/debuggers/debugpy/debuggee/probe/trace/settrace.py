@@ -9,6 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import (
+        came_to_frame,
+        what_leaves,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         BEGINS_HANDLER,
         RETURNS,
@@ -92,6 +96,7 @@ class _LocalListener:
     def __init__(self, listener: SettraceListener, inner: Any, handled: Any) -> None:
         self.listener, self.inner = listener, inner
         self.error: Any = None  # raised since the last line
+        self.came: Any = None  # raised outside of the frame's handlers, until it is handled
         self.handled = handled  # at the last line: no event says that it is raised again
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
@@ -109,11 +114,14 @@ class _LocalListener:
             return self.inner
         if event == "line":
             self.handled, self.error = self._handled(frame), None
+            if self.handled is None:
+                self.came = None
             guarded_event(trace, trace.handles, frame, self.handled)
             guarded_event(trace, trace.line, frame, frame.f_lineno)
         elif event == "exception":
             if not ends_wait(frame.f_code.co_code, frame.f_lasti, arg[0]):
                 self.error = arg[1]
+                self.came = came_to_frame(frame, self.error, self.came)
             guarded_event(trace, trace.raised, frame, arg[1])
         return self
 
@@ -127,8 +135,8 @@ class _LocalListener:
         return sys.exc_info()[1]
 
     def _leave(self, frame: Any, value: Any) -> bool:
-        error, handled = self.error, self.handled
-        self.error = self.handled = None
+        error, handled, came = self.error, self.handled, self.came
+        self.error = self.handled = self.came = None
         operations = frame.f_code.co_code
         operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
         waits = stands_before_wait(operations, frame.f_lasti)
@@ -136,5 +144,5 @@ class _LocalListener:
         if error is None and not yields:
             error = handled
         if value is None and error is not None and operation not in RETURNS and not waits:
-            return self.listener.trace.unwound(frame, error)
+            return self.listener.trace.unwound(frame, what_leaves(frame, error, came))
         return self.listener.trace.leave(frame, value, waits or yields)
