@@ -13,7 +13,7 @@ from typing import Any
 
 traceback_of_error: Any = BaseException.__dict__["__traceback__"].__get__
 _END_OF_EXCEPT_STAR = tuple(dis.opmap.get(name) for name in ("SWAP", "POP_EXCEPT", "RERAISE"))
-_NOT_TOLD = "what except* has left, which Python 3.11 does not tell"
+_UNKNOWN_GROUP = "what except* has left, which Python 3.11 does not tell"
 
 
 def is_raised_through(frame: Any, error: Any) -> bool:
@@ -51,4 +51,4 @@ def what_leaves(frame: Any, error: Any, came: Any) -> Any:
     if joined_kind(frame, error, came) is None:
         return error
     made: Any = builtins.BaseExceptionGroup  # type: ignore[attr-defined,unused-ignore]
-    return made(_NOT_TOLD, [error])
+    return made(_UNKNOWN_GROUP, [error])
