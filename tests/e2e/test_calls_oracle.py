@@ -121,7 +121,8 @@ def nested(rows: list[dict[str, Any]]) -> list[Any]:
             outcome = None if "is_open" in row else ["ended", row["exception"], 0]
         arguments = [one["value"] for one in row["arguments"]]
         given = [row.get("yields", 0), *row.get("yielded", [])]
-        call = [row["function"], arguments, outcome, given, children]
+        function = f"{row['function']} {row['line']}"
+        call = [function, arguments, outcome, given, children]
         del path[row["depth"] + 1 :]
         path[-1].append([call, row["count"]])
         path.append(children)

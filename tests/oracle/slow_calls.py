@@ -8,6 +8,7 @@ order, of which values and with which outcome, is found out here.
 from __future__ import annotations
 
 import dis
+import gc
 import json
 import sys
 from typing import Any
@@ -57,7 +58,7 @@ class Tracer:
         while parent is not None and parent not in self.open:
             parent = parent.f_back
         node = {
-            "function": code.co_qualname.replace("<locals>.", ""),
+            "function": f"{code.co_qualname.replace('<locals>.', '')} {code.co_firstlineno}",
             "arguments": [self.probe["brief_named"](n, frame.f_locals[n]) for n in names],
             "children": [],
             "outcome": None,
@@ -69,13 +70,20 @@ class Tracer:
     def local_trace(self, frame: Any, event: str, arg: Any) -> Any:
         node = self.open[frame]
         if event == "exception":
-            node["error"] = arg[1], frame.f_lineno
+            operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if operation != "SEND" or not isinstance(arg[1], StopIteration):  # the end of a wait
+                node["error"], node["thrown_at"] = (arg[1], frame.f_lineno), frame.f_lasti
+        elif event == "line":
+            node["thrown_at"] = None
         elif event == "return" and self.on:
             operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
             suspends = bool(frame.f_code.co_flags & SUSPENDING)
-            if suspends and operation in YIELDS:
+            is_thrown = arg is None and node.get("thrown_at") == frame.f_lasti
+            if suspends and operation in YIELDS and not is_thrown:
                 if frame.f_code.co_flags & 0x20:
                     node["yields"].append(self.probe["brief"](arg))
+                elif type(arg).__name__ == "async_generator_wrapped_value":
+                    node["yields"].append(self.probe["brief"](gc.get_referents(arg)[0]))
             elif operation in RETURNS:
                 node["outcome"] = ["result", self.probe["brief"](arg), 0]
             else:
