@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import textwrap
+from collections.abc import Callable
 
 HEAD = """
 import asyncio, contextlib, dataclasses, functools, re
@@ -243,7 +244,7 @@ class Made:
         return f"num({self._value()})"
 
     def _filled(self, text: str) -> str:
-        drawn = {
+        drawn: dict[str, Callable[[], str]] = {
             "{value}": self._value,
             "{call}": self._call,
             "{local}": lambda: self.random.choice("abc"),
