@@ -19,3 +19,29 @@ def test_what_the_program_said_last_may_end_as_a_sentence(said: str) -> None:
     text = history_text(found, "/", 2000, record=RECORD)
     assert f"no such user{RECORD}" in text
     assert f"the second run ended: {said}" in history_text(found, "/", 2000)
+
+
+LIBRARY = "/opt/v/lib/python3.12/site-packages/_pytest/python.py"
+
+
+@pytest.mark.parametrize(
+    ("callers", "shown"),
+    [
+        ([("test_a", "t.py", 3), *[("call", LIBRARY, n) for n in range(16)]], "t.py:3 in test_a < (16 library frames)"),
+        ([("cb", "a.py", 1), ("run", LIBRARY, 2), ("go", "a.py", 3)], ":1 in cb < (1 library frame) < :3 in go"),
+        ([(f"f{n}", "a.py", n) for n in range(5)], ":0 in f0 < :1 in f1 < :2 in f2 < … 2 more"),
+        ([("run", "<frozen runpy>", 88), ("exec", LIBRARY, 2)], "(2 library frames)"),
+    ],
+)  # fmt: skip
+def test_callers_of_libraries_are_counted(callers: list[tuple[str, str, int]], shown: str) -> None:
+    root = "/home/me/shop"
+    frames = [
+        {"function": function, "path": path if path[0] in "/<" else f"{root}/{path}", "line": line}
+        for function, path, line in [("put", "a.py", 7), *callers]
+    ]
+    write = {"old": None, "new": "1", "location": frames[0] | {"column": 0}, "function": "put"}
+    found = History.model_validate({
+        "expression": "x", "value": "1", "complete": True, "how": "rerun", "runs": 2,
+        "writes": [write | {"stack": frames}],
+    })  # fmt: skip
+    assert history_text(found, root, 2000).splitlines()[2] == f"      from {shown}"

@@ -10,8 +10,8 @@ import os
 import re
 
 from relay.models.history import LATE, NOT_DETERMINISTIC, History, HistoryWrite
-from relay.operations.report.report_text import cut, one_line, size
-from relay.operations.report.short_paths import without_home
+from relay.operations.report.report_text import cut, library_frames, one_line, size
+from relay.operations.report.short_paths import is_of_library, without_home
 
 CALLERS = 3
 """Of a write, how many callers are named."""
@@ -97,16 +97,23 @@ def _value(text: str | None) -> str:
 
 
 def _callers(write: HistoryWrite, root: str) -> list[str]:
-    callers = write.stack[1:]
-    if not callers:
-        return []
-    named, path = [], write.location.path
-    for one in callers[:CALLERS]:
+    """Those of the program's own code by name; of libraries, how many lie there."""
+    named: list[str] = []
+    own, folded, path, left = 0, 0, write.location.path, len(write.stack) - 1
+    for one in write.stack[1:]:
+        if is_of_library(one.path):
+            folded += 1
+            continue
+        if own == CALLERS:
+            break
+        named += [library_frames(folded)] if folded else []
         file = "" if one.path == path else _short(one.path, root)
         named.append(f"{file}:{one.line} in {one.function}")
-        path = one.path
-    more = [f"… {len(callers) - CALLERS} more"] if len(callers) > CALLERS else []
-    return [f"      from {' < '.join([*named, *more])}"]
+        left -= folded + 1
+        own, folded, path = own + 1, 0, one.path
+    if left:
+        named.append(library_frames(left) if folded == left else f"… {left} more")
+    return [f"      from {' < '.join(named)}"] if named else []
 
 
 def _short(path: str | None, root: str) -> str:

@@ -309,7 +309,7 @@ def _joined(entries: Sequence[Entry], before: Entry = 0) -> str:
     texts = []
     for entry in entries:
         if isinstance(entry, int):
-            texts.append(_folded(entry))
+            texts.append(library_frames(entry))
             continue
         if isinstance(entry, LeftOut):
             texts.append(f"{CUT} +{entry.frames} more")
@@ -321,7 +321,8 @@ def _joined(entries: Sequence[Entry], before: Entry = 0) -> str:
     return " < ".join(texts)
 
 
-def _folded(count: int) -> str:
+def library_frames(count: int) -> str:
+    """What stands for so many frames of libraries, one after the other."""
     return f"({count} library frame{'s' * (count > 1)})"
 
 

@@ -27,6 +27,11 @@ def short_path(session: Session, path: str | None) -> str | None:
     return without_home(path)
 
 
+def is_of_library(path: str) -> bool:
+    """Whether the file is installed, or no file at all, by its path alone."""
+    return path.startswith("<") or _INSTALLED.match(path) is not None
+
+
 def without_home(path: str) -> str:
     """The path of a library's file, from where libraries are installed on."""
     return _INSTALLED.sub("", path)
