@@ -355,7 +355,7 @@ BESIDE_STORES = """
     thread = threading.Thread(target=beside)
     thread.start()
     sys.setswitchinterval(1e-6)  # @start
-    writes(200)
+    writes(100)
     over.set()
     thread.join()
     print("over")
@@ -382,7 +382,7 @@ async def test_a_line_that_stores_to_another_object_claims_no_write_of_another_t
         "/data-breakpoints", expression="cart[0]" if kind == "item" else "cart.total"
     )
     found = await changes(session, most=300)
-    assert [(c["old"], c["new"]) for c in found] == [(str(n), str(n + 1)) for n in range(199)]
+    assert [(c["old"], c["new"]) for c in found] == [(str(n), str(n + 1)) for n in range(99)]
     places = {(c["function"], c["location"]["line"]) for c in found if "inexact" not in c}
     assert places == {("writes", stores.line("writes"))}
 

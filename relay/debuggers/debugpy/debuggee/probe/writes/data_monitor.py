@@ -407,12 +407,12 @@ class DataMonitor:
 
     def _leave_hooked(self) -> None:
         """But where a thread is in a line that may write: its look may be over, and its write yet to come."""
-        standing = CodeTable()
+        at_writes = CodeTable()
         for _, frame, _ in frames_of_others_at_work():
             if frame.f_lineno in self.hooked.lines_of(frame.f_code).writes:
-                standing[frame.f_code] = True
+                at_writes[frame.f_code] = True
         for code in list(self.hooked.made):
-            if code in self.codes and code not in self.armed and code not in standing:
+            if code in self.codes and code not in self.armed and code not in at_writes:
                 self._leave(code)
 
     def _take_hooks_away(self) -> None:
