@@ -111,10 +111,10 @@ WHOLE_SESSIONS = (
 )
 """Below tests/: what launches programs, nine tenths of all time. Each change tries a sample of it."""
 
-SAMPLED = 10
+SAMPLED = 12
 """Of so many parameter sets of a test, the sample holds one."""
 
-SAMPLED_PLAIN = 5
+SAMPLED_PLAIN = 7
 """Of so many tests without parameters, the sample holds one."""
 
 OLDEST = (3, 11)

@@ -110,7 +110,7 @@ NAMES = [f"test_one[{number}]" for number in range(9)]
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
 def test_a_test_with_parameters_is_in_each_sample_and_all_its_sets_in_some(count: int) -> None:
     names = NAMES[:count]
-    changes = [f"change {number}" for number in range(50)]
+    changes = [f"change {number}" for number in range(300)]
     once = [draw(names, change) for change in changes]
     assert {len(drawn) for drawn in once} == {math.ceil(count / SAMPLED)}
     assert set.union(*once) == set(names)
