@@ -277,30 +277,35 @@ class ProcessGroup:
         One that does not answer in time is `silent`, with what the system knows of it. Raises
         DebuggerTimeout if none answers.
         """
-        late: list[DebuggerTimeout] = []
 
-        async def ask(inspector: Inspector) -> dict[str, Any]:
+        async def ask(inspector: Inspector) -> dict[str, Any] | DebuggerTimeout:
             try:
-                return {**await inspector.hang_report(**wanted), "silent": None}
+                return await inspector.hang_report(**wanted)
             except DebuggerTimeout as error:
-                late.append(error)
-                nothing: dict[str, Any] = {"threads": [], "total_threads": 0, "children": []}
-                no_tasks: dict[str, Any] = {"tasks": [], "total": 0}
-                return {**nothing, "tasks": no_tasks, "blocked": False, "silent": ""}
+                return error
 
         if self._joining is None:
             return [await self._own_inspector.hang_report(**wanted)]
         found = await self._ask_each(ask)
+        late = [answer for _, answer in found if isinstance(answer, DebuggerTimeout)]
         if late and len(late) == len(found):
             raise late[0]
-        for member, report in found:
-            if report["silent"] is not None:
-                seen = "; ".join(threads_from_outside(member.pid))
-                named = f"process {member.pid} ({self.process_of(member)['name']})"
-                report["silent"] = f"{named} does not answer" + (f": {seen}" if seen else "")
+        reports = [
+            (member, self._silent(member) if isinstance(answer, DebuggerTimeout) else answer)
+            for member, answer in found
+        ]
         if not self._joining.names_processes:
-            return [report for _, report in found]
-        return [{**report, **self._named(member)} for member, report in found]
+            return [report for _, report in reports]
+        return [{**report, **self._named(member)} for member, report in reports]
+
+    def _silent(self, member: Debuggee) -> dict[str, Any]:
+        """The hang report of a process that gave none."""
+        seen = "; ".join(threads_from_outside(member.pid))
+        said = f"process {member.pid} ({self.process_of(member)['name']}) does not answer"
+        nothing: dict[str, Any] = {"threads": [], "total_threads": 0, "children": []}
+        tasks: dict[str, Any] = {"tasks": [], "total": 0}
+        silent = f"{said}: {seen}" if seen else said
+        return {**nothing, "tasks": tasks, "blocked": False, "silent": silent}
 
     async def hits(self, *, timeout: float) -> Mapping[str, int]:
         """How often each breakpoint was hit, in every process that answers."""

@@ -144,6 +144,7 @@ PARTS = (
     "writes/write_exits",
     "writes/lines_behind",
     "writes/data_watches",
+    "writes/noted_lines",
     "writes/write_claims",
     "writes/client_writes",
     "writes/data_changes",

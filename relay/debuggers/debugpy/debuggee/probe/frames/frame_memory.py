@@ -104,14 +104,8 @@ def cell_of(frame: Any, name: str) -> Any:
 
     Python hands it out only to functions made in there.
     """
-    import ctypes
-
-    inner = word_at(ctypes, id(frame) + INNER_AT)
-    if not is_frame_of(ctypes, inner, frame.f_code):
-        return None  # another layout than is known
-    index = names_of_variables(frame.f_code).index(name)
-    found = referred_object(ctypes, inner + VALUES_AT + index * WORD_SIZE)
-    return found if type(found) is types.CellType else None
+    found = _variables_at(frame, [names_of_variables(frame.f_code).index(name)])
+    return found[0] if found and type(found[0]) is types.CellType else None
 
 
 def variables_at_start(frame: Any) -> dict[str, Any]:
@@ -119,22 +113,17 @@ def variables_at_start(frame: Any) -> dict[str, Any]:
 
     `f_locals` would keep them alive as long as the frame.
     """
-    if not can_read_cells():
-        return {}
-    import ctypes
-
-    code, inner = frame.f_code, word_at(ctypes, id(frame) + INNER_AT)
-    if not code.co_flags & 1 or not is_frame_of(ctypes, inner, code):
+    code = frame.f_code
+    if not can_read_cells() or not code.co_flags & 1:
         return {}
     names = names_of_variables(code)
     count = code.co_argcount + code.co_kwonlyargcount
-    shared = range(len(names) - len(code.co_freevars), len(names))
-    places = ((at, inner + VALUES_AT + at * WORD_SIZE) for at in (*range(count), *shared))
-    values = {names[at]: referred_object(ctypes, place) for at, place in places}
-    return {name: _content_of(value) for name, value in values.items()}
+    wanted = [*range(count), *range(len(names) - len(code.co_freevars), len(names))]
+    values = _variables_at(frame, wanted)
+    return {names[at]: _content_of(value) for at, value in zip(wanted, values)}  # noqa: B905
 
 
-def local_of(frame: Any, name: str, unknown: Any) -> Any:
+def unshared_local(frame: Any, name: str, unknown: Any) -> Any:
     """The object that a local has which no other function shares; `unknown` where that cannot be read, as before 3.11.
 
     None if it has none. As of `variables_at_start`, nothing is kept alive.
@@ -142,13 +131,18 @@ def local_of(frame: Any, name: str, unknown: Any) -> Any:
     code = frame.f_code
     if not can_read_cells() or name not in code.co_varnames or name in code.co_cellvars:
         return unknown
+    found = _variables_at(frame, [code.co_varnames.index(name)])
+    return found[0] if found else unknown
+
+
+def _variables_at(frame: Any, places: list[int]) -> list[Any]:
+    """What the frame has at these places among its variables; empty if it has another layout than is known."""
     import ctypes
 
     inner = word_at(ctypes, id(frame) + INNER_AT)
-    if not code.co_flags & 1 or not is_frame_of(ctypes, inner, code):
-        return unknown
-    index = code.co_varnames.index(name)
-    return referred_object(ctypes, inner + VALUES_AT + index * WORD_SIZE)
+    if not is_frame_of(ctypes, inner, frame.f_code):
+        return []
+    return [referred_object(ctypes, inner + VALUES_AT + at * WORD_SIZE) for at in places]
 
 
 def _content_of(value: Any) -> Any:

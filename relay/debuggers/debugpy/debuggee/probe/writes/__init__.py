@@ -2,6 +2,7 @@
 
 data_breakpoints  data breakpoints: set, and taken away
 data_watches      what each of them watches, and what is under way
+noted_lines       in which line that may write each frame stands
 client_writes     what a client has written by an expression of its own
 data_changes      from a write to the stop that it makes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later

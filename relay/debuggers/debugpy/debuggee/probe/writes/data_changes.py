@@ -39,11 +39,11 @@ if TYPE_CHECKING:
         PendingWrite,
         SeenChange,
         data_state,
-        place_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         DictWrite,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import line_stood_in
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
     from relay.debuggers.debugpy.debuggee.probe.writes.write_claims import (
         can_write,
@@ -375,7 +375,7 @@ def _caller_that_writes(watch: DataWatch, frame: Any) -> tuple[Any, int] | None:
     """The nearest frame that stands in a line which may write to what is watched, and that line."""
     ident, frame = threading.get_ident(), frame.f_back
     while frame is not None:
-        line = place_of(ident, frame)
+        line = line_stood_in(ident, frame)
         if line is not None and can_write(watch, frame, line):
             return frame, line
         frame = frame.f_back
@@ -389,7 +389,7 @@ def _frame_behind_write(
     watched, in a line that is not over; and that line. is_top: as `has_passed_write` has it, of the first."""
     ident = threading.get_ident()
     while frame is not None:
-        line = place_of(ident, frame)
+        line = line_stood_in(ident, frame)
         if line is not None and can_write(watch, frame, line):
             return (frame, line) if has_passed_write(watch, frame, line, is_top) else None
         frame, is_top = frame.f_back, False

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         frames_of_all_threads,
-        frames_of_others_at_work,
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
@@ -46,22 +45,22 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         LEAST_PATIENCE,
         MOST_PATIENCE,
-        UNSURE,
         DataWatch,
         data_state,
-        is_quiet_at,
         is_under_way,
-        leaves_quietly,
-        note_place,
-        note_places,
-        note_places_of_running,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_codes import HookedCodes
     from relay.debuggers.debugpy.debuggee.probe.writes.hooked_frames import FramesToHook
     from relay.debuggers.debugpy.debuggee.probe.writes.line_skip import LineSkip
-    from relay.debuggers.debugpy.debuggee.probe.writes.lines_behind import (
-        line_behind,
-        line_that_raised,
+    from relay.debuggers.debugpy.debuggee.probe.writes.lines_behind import line_that_raised
+    from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import (
+        UNSURE,
+        is_quiet_at,
+        leaves_quietly,
+        note_line,
+        note_line_behind,
+        note_lines,
+        note_lines_of_running,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import HookCalls, QuietEvents
     from relay.debuggers.debugpy.debuggee.probe.writes.way_changes import (
@@ -142,13 +141,9 @@ class DataMonitor:
         return checked
 
     def _note_behind(self, name: str, frame: Any, last: int, argument: int) -> None:
-        """Which line the frame comes from, at an event of this name. last, argument: as in `line_behind`."""
-        code, place = frame.f_code, (threading.get_ident(), id(frame))
-        line = line_behind(name, frame, last, argument, self.exits.get(code, NO_EXITS))
-        if line is not None and line in self.codes.get(code, NO_LINES).writes:
-            data_state.at[place] = line
-        else:
-            data_state.at.pop(place, None)
+        code = frame.f_code
+        exits, writes = self.exits.get(code, NO_EXITS), self.codes.get(code, NO_LINES).writes
+        note_line_behind(name, frame, last, argument, exits, writes)
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
@@ -179,7 +174,7 @@ class DataMonitor:
         if not watches:
             return
         attempt(self._begin_hooks)
-        note_places(self.codes.get)
+        note_lines(self.codes.get)
 
     def _set_global(self) -> None:
         events, wanted = MONITORING.events, 0
@@ -273,7 +268,7 @@ class DataMonitor:
             # That of a code with hooks is needed again later; as an event of all codes, it could not be had back.
             return None if self.hooked.lines_of(code).writes else MONITORING.DISABLE
         if not self.is_quiet:
-            note_place(frame_at(1), lines)
+            note_line(frame_at(1), lines)
         return None
 
     def _on_throw(self, code: Any, *_: Any) -> None:
@@ -406,11 +401,7 @@ class DataMonitor:
                 self.known_exits[code] = self.exits.get(code)
 
     def _leave_hooked(self) -> None:
-        """But where a thread is in a line that may write: its look may be over, and its write yet to come."""
-        at_writes = CodeTable()
-        for _, frame, _ in frames_of_others_at_work():
-            if frame.f_lineno in self.hooked.lines_of(frame.f_code).writes:
-                at_writes[frame.f_code] = True
+        at_writes = self.hooked.codes_at_writes()
         for code in list(self.hooked.made):
             if code in self.codes and code not in self.armed and code not in at_writes:
                 self._leave(code)
@@ -464,7 +455,7 @@ class DataMonitor:
                     data_state.at.clear()
                     self.unnoted = UNSURE  # at the first of these events of each frame
                     call_at_events(self.tool, self.thorough)
-                    note_places_of_running(self.codes.get)
+                    note_lines_of_running(self.codes.get)
                     self.unnoted, self.is_quiet, self.calm = None, False, 0
 
     def _changed(

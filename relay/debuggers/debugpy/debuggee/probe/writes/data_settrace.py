@@ -79,9 +79,8 @@ if TYPE_CHECKING:
         MOST_PATIENCE,
         DataWatch,
         data_state,
-        note_place,
-        note_places,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import note_line, note_lines
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
@@ -134,7 +133,7 @@ class DataSettrace:
                 "unsupported", "This debugger evaluates frames in a way that leaves no room for it"
             )
         self._wrap_stack()
-        note_places(self.codes.get)
+        note_lines(self.codes.get)
 
     def stop(self) -> None:
         self.is_over, self.relies = True, False
@@ -472,7 +471,7 @@ class DataSettrace:
         if is_at_work():
             return inner
         if frame.f_code.co_flags & GOES_ON_LATER and not starts_here(frame):
-            attempt(note_place, frame, lines)
+            attempt(note_line, frame, lines)
         return DataFrameTrace(self, inner, lines)
 
 

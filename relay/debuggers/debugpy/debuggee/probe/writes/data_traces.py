@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import DebuggerAtWork
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import data_leave, data_line
     from relay.debuggers.debugpy.debuggee.probe.writes.data_settrace import DataSettrace
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import is_under_way
+    from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import (
         is_quiet_at,
-        is_under_way,
         leaves_quietly,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import WriteLines

@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        frames_of_all_threads,
-        frames_of_others_at_work,
-    )
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
@@ -27,12 +23,11 @@ if TYPE_CHECKING:
         read_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, mro_of, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         object_at,
     )
 
-_MOST_PLACES = 10_000
 _MOVED = object()  # no value of the program
 LEAST_PATIENCE, MOST_PATIENCE = 100, 20_000
 """Events without a change, before they take the quicker way again: at first, and at most."""
@@ -202,36 +197,6 @@ def _list_item_read(watch: DataWatch, key: int) -> Any:
     return peek
 
 
-def stores_elsewhere(watch: DataWatch, operation: str, owner: Any) -> bool:
-    """Whether an instruction of this name that stores to `owner` plainly leaves alone what is watched: it is another
-    object, and no code of its class's leads from one to the other."""
-    target, mro = watch.target(), plan_of(owner).mro
-    if target is None or target.owner is owner:
-        return False
-    if operation.endswith("_ATTR"):
-        return watch.kind in ("attribute", "slot") and _keeps_apart(target, operation, owner)
-    method = "__delitem__" if operation.startswith("DELETE_") else "__setitem__"
-    stores = lookup(mro, method)
-    if stores is getattr(list, method):
-        return True
-    # A dict by a local's name may be what an object or a module has its attributes in.
-    return stores is getattr(dict, method) and watch.kind in ("item", "list_item")
-
-
-def _keeps_apart(target: StateTarget, operation: str, owner: Any) -> bool:
-    """Whether the attribute of this name is stored in the object itself, and not where the target has its own."""
-    plan = plan_of(owner)
-    method = "__delattr__" if operation.startswith("DELETE_") else "__setattr__"
-    descriptor = lookup(plan.mro, target.key)
-    if lookup(plan.mro, method) is not getattr(object, method):
-        return False
-    if type(descriptor) is types.MemberDescriptorType:
-        return True
-    if lookup(mro_of(type(descriptor)), "__set__") is not None or plan.dictionary is None:
-        return False
-    return target.kind == "slot" or plan.dictionary.__get__(owner) is not dict_of_target(target)
-
-
 def _local_read(watch: DataWatch, key: str) -> Any:
     frame_of = watch.owner
 
@@ -263,10 +228,6 @@ def _reference_to(owner: Any) -> Any:
         return Strong(owner)
 
 
-UNSURE = 0
-"""In the place of a line: a frame has run on, or may have, while no places were noted."""
-
-
 class PendingWrite:
     """A write whose statement is not over yet."""
 
@@ -284,8 +245,7 @@ class _DataState:
     def __init__(self) -> None:
         self.watches: dict[str, DataWatch] = {}
         self.pending: dict[Any, list[PendingWrite]] = {}  # by frame
-        # Line of a write, or UNSURE, by thread and frame.
-        self.at: dict[tuple[int, int], int] = {}
+        self.at: dict[tuple[int, int], int] = {}  # line of a write, by thread and frame
         self.left: dict[int, list[SeenChange]] = {}  # to stop for, by thread
         self.shown: dict[int, SeenChange] = {}  # of the stop that a thread is in
         self.listener: Any = None
@@ -306,71 +266,3 @@ def is_under_way(frame: Any) -> bool:
     if not (state.pending or state.left):
         return False
     return frame in state.pending or threading.get_ident() in state.left
-
-
-def is_quiet_at(frame: Any, watches: list[DataWatch], lines: Any) -> bool:
-    """Whether nothing has changed before this line; if it writes, that is noted. The usual case."""
-    if frame in data_state.pending:
-        return False
-    for watch in watches:
-        if watch.kind == "local" and watch.owner() is not frame:
-            continue
-        if watch.peek() is not watch.last:
-            return False
-    ident = threading.get_ident()
-    if ident in data_state.left:
-        return False
-    if frame.f_lineno in lines.writes:
-        if len(data_state.at) > _MOST_PLACES:
-            data_state.at.clear()
-        data_state.at[ident, id(frame)] = frame.f_lineno
-    else:
-        data_state.at.pop((ident, id(frame)), None)  # the line before has not written
-    return True
-
-
-def leaves_quietly(frame: Any, watches: list[DataWatch]) -> bool:
-    """Whether nothing has changed before this frame is left, and nothing ends with it."""
-    for watch in watches:
-        if watch.kind == "local":
-            if watch.owner() is frame:
-                return False
-        elif watch.peek() is not watch.last:
-            return False
-    ident = threading.get_ident()
-    data_state.at.pop((ident, id(frame)), None)
-    return frame not in data_state.pending and ident not in data_state.left
-
-
-def note_place(frame: Any, lines: Any) -> None:
-    """The frame goes on in the middle of a line, which may be one that writes."""
-    if frame.f_lineno in lines.writes:
-        data_state.at[threading.get_ident(), id(frame)] = frame.f_lineno
-
-
-def note_places(lines_of: Any) -> None:
-    """Frames may stand in the very statement that writes: `lines_of` a code, or None."""
-    for ident, frame in frames_of_all_threads():
-        lines = lines_of(frame.f_code)
-        if lines is not None and frame.f_lineno in lines.writes:
-            data_state.at[ident, id(frame)] = frame.f_lineno
-
-
-def note_places_of_running(lines_of: Any) -> None:
-    """The same while other threads run on. Where one is at an event, which line it comes from is not known."""
-    at_events = {id(frame) for _, frame, is_at_event in frames_of_others_at_work() if is_at_event}
-    for ident, frame in frames_of_all_threads():
-        lines = lines_of(frame.f_code)
-        if lines is None or not lines.writes:
-            continue
-        if id(frame) in at_events:
-            data_state.at.setdefault((ident, id(frame)), UNSURE)
-        elif frame.f_lineno in lines.writes:
-            data_state.at.setdefault((ident, id(frame)), frame.f_lineno)
-
-
-def place_of(ident: int, frame: Any) -> int | None:
-    """The line in which a frame stands that has called others, if it may write."""
-    line = data_state.at.get((ident, id(frame)))
-    at: int | None = frame.f_lineno if line == UNSURE else line
-    return at

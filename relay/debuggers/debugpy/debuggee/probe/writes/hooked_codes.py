@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        frames_of_others_at_work,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -132,6 +135,15 @@ class HookedCodes:
         """The lines of a code that was made here which may write; of any other none."""
         lines: WriteLines = self.made.get(code, NO_LINES)
         return lines
+
+    def codes_at_writes(self) -> CodeTable:
+        """Those in which another thread is in a line that may write: its look may be over, and its write yet to
+        come."""
+        found = CodeTable()
+        for _, frame, _ in frames_of_others_at_work():
+            if frame.f_lineno in self.lines_of(frame.f_code).writes:
+                found[frame.f_code] = True
+        return found
 
     def reported_at(self, code: Any, offset: int) -> str:
         """What the jump that lies there reports: DUE or OVER; else nothing."""

@@ -8,6 +8,7 @@ left to a thread that stands behind such a write, and that finds it next.
 from __future__ import annotations
 
 import time
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
         index_at,
         pushed,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import local_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import unshared_local
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import begun_line
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_others_at_work
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import has_one_thread
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
-        DataWatch,
-        place_of,
-        stores_elsewhere,
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        StateTarget,
+        dict_of_target,
     )
+    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, mro_of, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import has_one_thread
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
+    from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import line_stood_in
     from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import may_come_next
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         WriteLines,
@@ -85,8 +88,38 @@ def _stores_to_other(watch: DataWatch, frame: Any, site: int, of_line: list[Any]
     kind, *names = pushed(code, site, depth) if depth is not None else ("",)
     if kind != "local" or any(_binds(one, names[0]) for one in of_line):
         return False
-    owner = local_of(frame, names[0], watch)
-    return owner is not watch and stores_elsewhere(watch, operation, owner)
+    owner = unshared_local(frame, names[0], watch)
+    return owner is not watch and _stores_elsewhere(watch, operation, owner)
+
+
+def _stores_elsewhere(watch: DataWatch, operation: str, owner: Any) -> bool:
+    """Whether an instruction of this name that stores to `owner` plainly leaves alone what is watched: it is another
+    object, and no code of its class's leads from one to the other."""
+    target, mro = watch.target(), plan_of(owner).mro
+    if target is None or target.owner is owner:
+        return False
+    if operation.endswith("_ATTR"):
+        return watch.kind in ("attribute", "slot") and _keeps_apart(target, operation, owner)
+    method = "__delitem__" if operation.startswith("DELETE_") else "__setitem__"
+    stores = lookup(mro, method)
+    if stores is getattr(list, method):
+        return True
+    # A dict by a local's name may be what an object or a module has its attributes in.
+    return stores is getattr(dict, method) and watch.kind in ("item", "list_item")
+
+
+def _keeps_apart(target: StateTarget, operation: str, owner: Any) -> bool:
+    """Whether the attribute of this name is stored in the object itself, and not where the target has its own."""
+    plan = plan_of(owner)
+    method = "__delattr__" if operation.startswith("DELETE_") else "__setattr__"
+    descriptor = lookup(plan.mro, target.key)
+    if lookup(plan.mro, method) is not getattr(object, method):
+        return False
+    if type(descriptor) is types.MemberDescriptorType:
+        return True
+    if lookup(mro_of(type(descriptor)), "__set__") is not None or plan.dictionary is None:
+        return False
+    return target.kind == "slot" or plan.dictionary.__get__(owner) is not dict_of_target(target)
 
 
 def _binds(one: Any, name: str) -> bool:
@@ -116,7 +149,7 @@ def _is_another_behind_write(watch: DataWatch) -> bool:
             return True
         frame, is_top = innermost, not is_at_event
         while frame is not None:
-            line = place_of(ident, frame)
+            line = line_stood_in(ident, frame)
             if line is not None and has_passed_write(watch, frame, line, is_top):
                 return True
             frame, is_top = frame.f_back, False
