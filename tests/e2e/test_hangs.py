@@ -436,7 +436,9 @@ DATABASE = """
 
     holder = "import sqlite3; c = sqlite3.connect('far.db', isolation_level=None);"
     holder += "c.execute('begin immediate'); print('up', flush=True); input()"
-    connect("far.db").execute(f"pragma journal_mode = {sys.argv[1]}")
+    first = connect("far.db")
+    first.execute(f"pragma journal_mode = {sys.argv[1]}")
+    first.close()  # it is in a circle with its cursor, so the collector would end it, some time
     far = subprocess.Popen(
         [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
