@@ -106,8 +106,9 @@ SLOW_RUNG_SAMPLE = (
 """Below tests/: what is enough of the slow rung for each change. Plain tox runs all of it."""
 
 WHOLE_SESSIONS = (
-    *("cli/", "debuggers/", "e2e/", "failures/", "faults/", "mcp/", "oracle/", "perl/", "stdio/"),
-    *("docs/test_docs.py::test_commands_do", "test_diff", "test_faces", "test_run", "versions/"),
+    *("benchmarks/", "cli/", "debuggers/", "deploy/", "e2e/", "editor/", "failures/", "faults/"),
+    *("mcp/", "oracle/", "perl/", "stdio/", "ui/", "versions/"),
+    *("docs/test_docs.py::test_commands_do", "test_diff", "test_faces", "test_run"),
 )
 """Below tests/: what launches programs, nine tenths of all time. Each change tries a sample of it."""
 
