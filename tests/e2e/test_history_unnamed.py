@@ -189,7 +189,8 @@ UNSURE = """
         pass
 
     account, box, first, second = Account.model_construct(), Box(), {}, {}
-    del account.__dict__["rate"]
+    space = account.__dict__
+    del space["rate"]
     account.rate = 2  # @account
     box.rate = 1  # @box
     first["k"] = second["k"] = 1  # @items

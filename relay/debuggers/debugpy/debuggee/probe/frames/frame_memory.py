@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_that_end_at
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in, unwinding_in
 
 WORD_SIZE = 8
 INNER_AT = 3 * WORD_SIZE
@@ -189,7 +191,8 @@ def stack_depths(code: Any) -> dict[int, int]:
 
 
 def _worked_out_depths(code: Any) -> dict[int, int]:
-    found = list(dis.get_instructions(code))
+    has_traps = inserted_in(code) or unwinding_in(code)  # which are no facts, and take values too
+    found = list(dis.get_instructions(code)) if has_traps else facts_of(code)[0]
     places = {one.offset: place for place, one in enumerate(found)}
     depths: dict[int, int] = {}
     begins = [(0, 0)]

@@ -113,25 +113,54 @@ def gives_to_own_proxies(code: Any) -> bool:
 def hands_on_namespace(found: list[Any]) -> bool:
     """Whether other code may be given the dict of an object or module by this one.
 
-    Not by `vars(o).items()`. found: the code's instructions, as `dis` lists them.
+    Not by `vars(o).items()`, `o.__dict__[name]`, or `name in locals()`, which pytest writes into the
+    asserts of each test. found: the code's instructions, as `dis` lists them.
     """
-    awaits_call = False
-    for one, after in zip(found, found[1:]):  # noqa: B905, RUF007
+    arguments: int | None = None  # on the stack, of a call that is to give a namespace
+    for place, one in enumerate(found):
         named = one.argval if one.opname.startswith("LOAD_") else None
         if named.__class__ is str and named in NAMESPACES:
-            awaits_call = named in ("vars", "globals", "locals")
-            is_there = not awaits_call
+            is_there = named not in _CALLED_FOR_NAMESPACE
+            arguments = None if is_there else 0
+        elif arguments is None:
+            continue
+        elif one.opname in _CALL_OPERATIONS:
+            is_there = one.arg == arguments
+            if not is_there:
+                return True  # what is called for an argument: which call is the one is not plain
+            arguments = None
+        elif one.opname.startswith(_BEFORE_CALL):
+            is_there = False
+            arguments += _loaded_by(one)
         else:
-            is_there = awaits_call and one.opname in _CALL_OPERATIONS
-        if is_there:
-            awaits_call = False
-            if not after.opname.startswith(_USES_AT_ONCE):
-                return True
+            return True  # the function goes elsewhere
+        if is_there and not _uses_at_once(*found[place + 1 : place + 3]):
+            return True
     return False
 
 
+def _loaded_by(one: Any) -> int:
+    if not one.opname.startswith("LOAD_") or one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+        return 0
+    return len(one.argval) if type(one.argval) is tuple and "_LOAD_" in one.opname else 1
+
+
+def _uses_at_once(first: Any, second: Any = None) -> bool:
+    """Whether the instructions behind a value take it for nothing but its attributes, items, or keys."""
+    if first.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "GET_ITER", "POP_TOP")):
+        return True
+    if first.opname == "CONTAINS_OP":
+        return True
+    if first.opname == "COMPARE_OP":  # of `in`, before 3.9
+        return first.argval in ("in", "not in")
+    return first.opname in _LOADS_OF_KEYS and second is not None and second.opname in _KEY_OPERATIONS
+
+
+_CALLED_FOR_NAMESPACE = ("vars", "globals", "locals")
 _CALL_OPERATIONS = ("CALL", "CALL_FUNCTION", "CALL_METHOD")
-_USES_AT_ONCE = ("LOAD_ATTR", "LOAD_METHOD", "GET_ITER", "POP_TOP")
+_BEFORE_CALL = ("LOAD_", "PUSH_NULL", "PRECALL", "EXTENDED_ARG")
+_LOADS_OF_KEYS = ("LOAD_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_NAME", "LOAD_DEREF")
+_KEY_OPERATIONS = ("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR")
 
 
 def hands_on(code: Any) -> bool:
