@@ -76,9 +76,14 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
 
 def referred_object(ctypes: Any, place: int) -> Any:
     """What a word of an interpreter's frame refers to; None if that is no object."""
+    if not _REFERENCE_MARKS:
+        try:
+            return ctypes.py_object.from_address(place).value
+        except ValueError:  # it is NULL
+            return None
     word = word_at(ctypes, place)
     address = word & ~_REFERENCE_MARKS
-    if not address or (_REFERENCE_MARKS and word & _REFERENCE_MARKS == _NUMBER_MARK):
+    if not address or word & _REFERENCE_MARKS == _NUMBER_MARK:
         return None
     return ctypes.cast(address, ctypes.py_object).value
 
