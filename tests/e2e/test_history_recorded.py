@@ -447,10 +447,10 @@ MANY_CLASSES = """
 
 
 async def test_a_name_that_other_code_only_stores_has_no_code_looked_at_for_each(
-    api: Api, program: Write, python: str
+    api: Api, program: Write
 ) -> None:
     """Each class body stores `__module__`: it was looked at anew whenever a writer had such a name."""
-    many = program(MANY_CLASSES)
+    many, python = program(MANY_CLASSES), installed_python("3.10")  # on which code is read by `dis`
     session = await recorded_at(api, many, "here", "prices['apple']", python=python)
     told = await why(session, "prices['apple']")
     assert changes(told)[:2] == [("2", "3", many.line("module")), ("1", "2", many.line("doc"))]

@@ -42,6 +42,7 @@ PARTS = (
     "frames/opcodes",
     "frames/joined_groups",
     "frames/code_table",
+    "frames/code_reading",
     "frames/frame_memory",
     "frames/frame_moves",
     "frames/scopes",

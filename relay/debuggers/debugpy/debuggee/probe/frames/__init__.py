@@ -17,6 +17,7 @@ computed_state      what the program computes, where an expression seems to name
 state_targets       the place in the program's state that an expression names
 variable_targets    the same of a name
 modules             modules that are loaded, and the source as their loaders give it
+code_reading        the instructions of a code
 code_table          facts by code object, each object for itself
 opcodes             facts about single instructions
 joined_groups       what leaves an `except*` on Python 3.11, which nobody is told of

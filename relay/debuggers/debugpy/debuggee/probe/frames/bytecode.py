@@ -7,12 +7,12 @@ program took, is unknown: no expression is guessed.
 
 from __future__ import annotations
 
-import dis
 import sys
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import instructions_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         HAS_TABLE,
         JUMPS,
@@ -90,13 +90,15 @@ def facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
     known = _code_facts.get(id(code))
     if known is None or known[0] is not code:
         inserted, passed = inserted_in(code), unwinding_in(code)
-        found = [
-            one._replace(argval=inserted[one.argval])
-            if one.opcode in JUMPS and one.argval in inserted
-            else one
-            for one in dis.get_instructions(code)
-            if one.offset not in inserted and one.offset not in passed
-        ]
+        found = instructions_of(code)
+        if inserted or passed:
+            found = [
+                one._replace(argval=inserted[one.argval])
+                if one.opcode in JUMPS and one.argval in inserted
+                else one
+                for one in found
+                if one.offset not in inserted and one.offset not in passed
+            ]
         indices = {one.offset: index for index, one in enumerate(found)}
         indices.update({at: indices[behind] for at, behind in inserted.items()})
         jumps = frozenset(one.argval for one in found if one.opcode in JUMPS)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import instructions_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_that_end_at
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in, unwinding_in
@@ -41,7 +43,10 @@ _STACK_VERSIONS = ((3, 8), (3, 14))
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT")
 _ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
-_known_depths: dict[Any, dict[int, int]] = {}
+_known_depths: Any = CodeTable()
+_known_effects: dict[tuple[int, Any, bool], int] = {}
+"""On the depth of the stack: of an operation, with its argument, that jumps or does not."""
+_MOST_EFFECTS = 10_000
 
 
 def can_read_stack() -> bool:
@@ -189,7 +194,7 @@ def names_of_variables(code: Any) -> list[str]:
 
 def stack_depths(code: Any) -> dict[int, int]:
     """How many values lie on the stack before each instruction, by its offset; from 3.12 on."""
-    known = _known_depths.get(code)
+    known: dict[int, int] | None = _known_depths.get(code)
     if known is None:
         known = _known_depths[code] = _worked_out_depths(code)
     return known
@@ -197,7 +202,7 @@ def stack_depths(code: Any) -> dict[int, int]:
 
 def _worked_out_depths(code: Any) -> dict[int, int]:
     has_traps = inserted_in(code) or unwinding_in(code)  # which are no facts, and take values too
-    found = list(dis.get_instructions(code)) if has_traps else facts_of(code)[0]
+    found = instructions_of(code) if has_traps else facts_of(code)[0]
     places = {one.offset: place for place, one in enumerate(found)}
     depths: dict[int, int] = {}
     begins = [(0, 0)]
@@ -224,6 +229,16 @@ def _run_from(found: list[Any], place: int) -> Iterator[Any]:
 
 
 def _effect_on_depth(one: Any, jumps: bool) -> int:
+    key = one.opcode, one.arg, jumps
+    known = _known_effects.get(key)
+    if known is None:
+        if len(_known_effects) > _MOST_EFFECTS:
+            _known_effects.clear()
+        known = _known_effects[key] = _worked_out_effect(one, jumps)
+    return known
+
+
+def _worked_out_effect(one: Any, jumps: bool) -> int:
     if one.opname == "RETURN_GENERATOR":
         return 1  # the value that is sent
     if one.opname == "EXTENDED_ARG":

@@ -120,11 +120,15 @@ def stands_still(frame: Any) -> bool:
     This function's own frame is let go of: it would keep itself, and all that have called it, until the
     garbage collector comes.
     """
+    own: Any = frame_at(1)
+    while own is not None:
+        if own is frame:
+            return True
+        own = own.f_back
     tops: Any = sys._current_frames()
     tops.pop(threading.get_ident(), None)
-    ours = frame_at(1)
-    for one in (ours, *tops.values()):
-        is_still = one is ours
+    for one in tops.values():
+        is_still = False
         while one is not None:
             if one is frame:
                 return is_still

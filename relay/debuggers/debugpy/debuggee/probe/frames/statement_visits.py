@@ -91,7 +91,7 @@ def _is_one_statement(code: Any, at: int, now: int, line: int) -> bool:
     """Whether nothing between two instructions of a line leads out of the statement there."""
     instructions, _, targets = facts_of(code)
     lines = _instruction_lines(code)
-    last = max(line, _statement_end(code, instructions, line))
+    last = max(line, _statement_end(code, line))
     heads = _loop_heads(instructions, targets)
     for one in instructions:
         if not at < one.offset <= now:
@@ -116,11 +116,11 @@ def _instruction_lines(code: Any) -> dict[int, int]:
     return lines
 
 
-def _statement_end(code: Any, instructions: Any, line: int) -> int:
+def _statement_end(code: Any, line: int) -> int:
     """Of what begins on a line: a statement, of a compound one the head, or a part of either."""
-    if hasattr(instructions[0], "positions"):
-        places = [one.positions for one in instructions if one.positions.lineno == line]
-        return max((place.end_lineno or line for place in places), default=line)
+    if hasattr(code, "co_positions"):
+        ends = [end for begin, end, *_ in code.co_positions() if begin == line]
+        return max((end or line for end in ends), default=line)
     last = line
     nodes: Any = ast.walk(source_tree(code.co_filename))
     for node in nodes:

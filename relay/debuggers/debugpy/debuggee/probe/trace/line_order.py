@@ -68,10 +68,11 @@ class _Run:
 def _runs(code: Any) -> list[_Run]:
     """The runs of a code, from the entry on."""
     instructions, index_of, _ = facts_of(code)
+    places = list(code.co_positions())  # two bytes each
     runs: list[_Run] = []
     at_index = []
     for index, one in enumerate(instructions):
-        line = one.positions.lineno or 0
+        line = places[one.offset // 2][0] or 0
         if not runs or runs[-1].line != line:
             runs.append(_Run(len(runs), line, index))
         runs[-1].last = index

@@ -223,6 +223,15 @@ class WriteRecorder:
         """Which of the other codes, looked at before, may have more to look at now that this one runs."""
         if is_debugger_file(code.co_filename):
             return []
+        try:
+            return self._widened_by(code, others)
+        except Exception as error:
+            if is_from_outside(error):
+                raise
+            self.failed(attempt(exception_line, error, default=type(error).__name__))
+            return []
+
+    def _widened_by(self, code: Any, others: Callable[[], list[Any]]) -> list[Any]:
         widened: dict[int, Any] = {}
         todo = [code]
         while todo:

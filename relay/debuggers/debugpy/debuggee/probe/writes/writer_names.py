@@ -153,7 +153,9 @@ def _uses_at_once(first: Any, second: Any = None) -> bool:
         return True
     if first.opname == "COMPARE_OP":  # of `in`, before 3.9
         return first.argval in ("in", "not in")
-    return first.opname in _LOADS_OF_KEYS and second is not None and second.opname in _KEY_OPERATIONS
+    return (
+        first.opname in _LOADS_OF_KEYS and second is not None and second.opname in _KEY_OPERATIONS
+    )
 
 
 _CALLED_FOR_NAMESPACE = ("vars", "globals", "locals")
