@@ -421,16 +421,17 @@ async def test_odd_ways_to_write_are_seen(api: Api, program: Write, python: str)
 
 MANY_CLASSES = """
     import dis
+    import types
 
-    looked, plain = [], dis.Instruction.__new__
+    looked = []
 
-    def counted(cls, *given, **named):
-        made = plain(cls, *given, **named)
-        if (made.opname, made.argval) == ("STORE_NAME", "__qualname__"):  # once in each class body
-            looked.append(made)
-        return made
+    class Counted(types.ModuleType):
+        def __getattribute__(self, name):
+            if name == "cmp_op":  # once for each code that is looked at: `dis` lends it to the debugger
+                looked.append(name)
+            return super().__getattribute__(name)
 
-    dis.Instruction.__new__ = staticmethod(counted)  # the debugger has the functions to itself
+    dis.__class__ = Counted
     for number in range(600):
         exec(f"class C{number}:\\n    '''A text.'''\\n")
 
@@ -447,12 +448,12 @@ MANY_CLASSES = """
 
 
 async def test_a_name_that_other_code_only_stores_has_no_code_looked_at_for_each(
-    api: Api, program: Write
+    api: Api, program: Write, python: str
 ) -> None:
     """Each class body stores `__module__`: it was looked at anew whenever a writer had such a name."""
-    many, python = program(MANY_CLASSES), installed_python("3.10")  # on which code is read by `dis`
+    many = program(MANY_CLASSES)
     session = await recorded_at(api, many, "here", "prices['apple']", python=python)
     told = await why(session, "prices['apple']")
     assert changes(told)[:2] == [("2", "3", many.line("module")), ("1", "2", many.line("doc"))]
     looked = await session.evaluate("len(looked)")
-    assert 0 < int(looked["result"]) <= 600, looked
+    assert 600 <= int(looked["result"]) < 700, looked
