@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         plan_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_same_key
-    from relay.debuggers.debugpy.debuggee.probe.writes.write_log import address_of, stack_of_write
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_log import address_of
     from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import WriteWatch
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import (
         MAKERS,
@@ -82,7 +82,7 @@ class _Pending(NamedTuple):
     frame: Any
     follower: int
     before: list[tuple[Any, Any]]
-    stack: Any
+    line: int | None
     makes: bool
     """Whether it leaves a new container on the stack."""
 
@@ -293,10 +293,9 @@ def _await(
 ) -> None:
     if targets or makes:
         before = [(target, read_target(target)) for target in targets]
-        stack = stack_of_write(frame)
         if len(watch.pending) > _MOST_PENDING:
             watch.pending.clear()  # left by exceptions
-        watch.pending[id(frame)] = _Pending(frame, site.follower, before, stack, makes)
+        watch.pending[id(frame)] = _Pending(frame, site.follower, before, frame.f_lineno, makes)
 
 
 def look_at_past(watch: WriteWatch, frame: Any, offset: int) -> None:
@@ -319,7 +318,7 @@ def _note_past(watch: WriteWatch, pending: _Pending, offset: int) -> None:
         new, known = read_target(target), watch.log.of(target.owner)
         is_noted = known is not None and known.last == address_of(new)
         if new is not old and not is_noted:
-            watch.log.note(target.owner, old, new, frame, stack=pending.stack)
+            watch.log.note(target.owner, old, new, frame, line=pending.line)
     if not pending.makes:
         return
     if watch.state.kind == "cell":
@@ -333,7 +332,7 @@ def _note_past(watch: WriteWatch, pending: _Pending, offset: int) -> None:
         watch.log.forget(made)
     if value is not ABSENT:
         held = watch.state.kind != "cell"
-        watch.log.note(made, ABSENT, value, frame, stack=pending.stack, is_held=held)
+        watch.log.note(made, ABSENT, value, frame, line=pending.line, is_held=held)
 
 
 def _slot_target(watch: WriteWatch, slot: Any, owner: Any) -> StateTarget | None:

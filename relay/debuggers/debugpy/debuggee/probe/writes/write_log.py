@@ -68,9 +68,15 @@ class WriteLog:
         self.seen = 0
 
     def note(
-        self, owner: Any, old: Any, new: Any, frame: Any, is_held: bool = True, stack: Any = None
+        self,
+        owner: Any,
+        old: Any,
+        new: Any,
+        frame: Any,
+        is_held: bool = True,
+        line: int | None = None,
     ) -> None:
-        """`frame` is about to write `new` over `old`, or has; ABSENT is no value."""
+        """`frame` is about to write `new` over `old`, or has, at this line; ABSENT is no value."""
         writes = self._writes_of(owner, is_held)
         if old is ABSENT and writes.last is not None and not is_held:
             self.forget(owner)  # another one, at the same address
@@ -82,7 +88,7 @@ class WriteLog:
             return
         texts = self.text(old), self.text(new)
         writes.count += 1
-        stack = stack or stack_of_write(frame)
+        stack = stack_of_write(frame, line)
         writes.writes.append(Write(next(self.numbers), *texts, stack, address_of(old), after))
 
     def forget(self, owner: Any) -> None:
@@ -138,18 +144,21 @@ def address_of(value: Any) -> int | None:
     return None if value is ABSENT else id(value)
 
 
-def stack_of_write(frame: Any) -> tuple[tuple[str, str, int], ...]:
-    """(path, function, line) of the frame and its callers, within the bound, without the debugger's."""
+def stack_of_write(frame: Any, line: int | None = None) -> tuple[tuple[str, str, int], ...]:
+    """(path, function, line) of the frame and its callers, within the bound, without the debugger's.
+
+    line: of the frame, which may have gone on to the next one.
+    """
     found: list[tuple[str, str, int]] = []
     while frame is not None and len(found) < _MOST_FRAMES:
-        code = frame.f_code
+        code, line = frame.f_code, line or frame.f_lineno
         if not is_debugger_file(code.co_filename):
-            place = template_place(frame, frame.f_lineno, True)
+            place = template_place(frame, line, True)
             if place is None:
-                found.append((code.co_filename, code.co_name, frame.f_lineno))
+                found.append((code.co_filename, code.co_name, line))
             else:
                 found.append((place.path, place.name, place.line))
-        frame = frame.f_back
+        frame, line = frame.f_back, None
     return tuple(found)
 
 
