@@ -84,6 +84,43 @@ CART = """
     main()
 """
 
+TREES = """
+    import os, traceback
+
+    HERE = os.path.dirname(os.path.abspath(__file__))
+
+    def traced():
+        try:
+            long_message()
+        except ValueError:
+            return traceback.format_exc() + "x" * 600
+
+    def long_message():
+        raise ValueError(f"in {HERE}: " + "y" * 300)
+
+    def key():
+        raise KeyError(os.path.join(HERE, "z" * 40))
+
+    def stored():
+        error = ValueError((os.path.join(HERE, "z" * 60), 1), HERE + "q" * 380)
+        raise error
+
+    def encoded():
+        return (HERE + "b" * 500).encode()
+
+    def short():
+        return HERE + "e" * 399
+
+    traced()
+    for function in (key, stored):
+        try:
+            function()
+        except (KeyError, ValueError):
+            pass
+    encoded()
+    short()
+"""
+
 Diff = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -852,6 +889,25 @@ def test_why_one_side_did_not_come_as_far_is_said(diff: Diff, tmp_path: Path) ->
         "HEAD said: ERROR test_prices.py - ModuleNotFoundError: No module named 'shop.made'",
         "no call of both differs: 1 with equal arguments, of 3 and 1",
     ]
+
+
+def test_where_two_trees_lie_makes_no_difference_in_texts_that_are_cut(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What is left out of a text is so before it is cut, and before its characters are counted."""
+    root = tmp_path / "a_longer_name_than_that_of_the_other_tree"
+    Program.write(root / "main.py", TREES)
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    said = (
+        "no call differs: 6 with equal arguments, of 6 and 6; 1 compared in part, being too large\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+    Program.write(root / "main.py", TREES.replace('HERE + "q"', 'HERE + "-q"'))
+    done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    assert done.stdout.startswith("first call that differs: stored at main.py:")
 
 
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(

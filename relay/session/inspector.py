@@ -275,12 +275,13 @@ class Inspector(ABC):
         stream: str | None = None,
         rereads: bool = False,
         seed: int | None = None,
+        trees: Sequence[str] = (),
     ) -> bool:
         """Have own calls recorded from now on, in place of any before; False if they cannot be.
 
         stream: an empty file that gets a line for each call as it ends, in place of a tree; with
         rereads, also with what has become of the arguments by then. seed: of the addresses at which
-        what the program makes from now on lies; None: as they come.
+        what the program makes from now on lies; None: as they come. trees: paths that its texts leave out.
         """
 
     @abstractmethod

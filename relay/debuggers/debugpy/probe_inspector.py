@@ -332,9 +332,16 @@ class ProbeInspector(Inspector):
         stream: str | None = None,
         rereads: bool = False,
         seed: int | None = None,
+        trees: Sequence[str] = (),
     ) -> bool:
         roots = own_roots(self._debuggee.session)
-        wanted = {"start": start, "stream": stream, "rereads": rereads or None, "seed": seed}
+        wanted = {
+            "start": start,
+            "stream": stream,
+            "rereads": rereads or None,
+            "seed": seed,
+            "trees": list(trees) or None,
+        }
         given = {name: value for name, value in wanted.items() if value is not None}
         answer = await self._ask("calls_start", None, roots=roots, focus=list(focus), **given)
         return bool(answer["can"])

@@ -386,6 +386,7 @@ class StandardInspector(Inspector):
         stream: str | None = None,
         rereads: bool = False,
         seed: int | None = None,
+        trees: Sequence[str] = (),
     ) -> bool:
         self._cannot("record calls")
 

@@ -212,6 +212,7 @@ async def run_recorded(
                 stream=str(stream),
                 rereads=rereads,
                 seed=seed,
+                trees=side.roots,
             )
             progress.begin(side, session)
             pid, interpreter, cursor = await _begin(session, side, wanted)

@@ -58,6 +58,8 @@ class WantedCalls:
     """Whether that line has what has become of the arguments by the end of the call."""
     seed: int | None = None
     """Of the addresses at which the program's objects lie; None: as they come."""
+    trees: Sequence[str] = ()
+    """Paths that are left out of the texts of the stream before these are cut, the inner ones first."""
 
 
 class ProgramRun:

@@ -10,6 +10,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from relay.debuggers.debugpy.debuggee.probe.calls.compiled_code import (
         leave_what_is_compiled,
         read_what_is_compiled,
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope
     from relay.debuggers.debugpy.debuggee.probe.calls.settrace import CallsSettrace
     from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
-    from relay.debuggers.debugpy.debuggee.probe.calls.values import forget_writers
+    from relay.debuggers.debugpy.debuggee.probe.calls.values import (
+        forget_writers,
+        leave_out_trees,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
@@ -55,16 +60,19 @@ def calls_start(
     stream: str | None = None,
     rereads: bool = False,
     seed: int | None = None,
+    trees: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Record own calls from now on, in place of any recording before. For pydevd's own thread.
 
     stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
-    become of the arguments by the end of the call. seed: of addresses that are by lot.
+    become of the arguments by the end of the call. seed: of addresses that are by lot. trees: paths that are left
+    out of texts before these are cut.
     """
     require_purpose("traces")
     _end_calls("replaced")
     end_trace("replaced")
     forget_writers()
+    leave_out_trees(trees)
     scope = CallScope(roots, focus, start, stream is not None, rereads)
     record = CallRecord(scope, None if stream is None else CallStream(stream))
     if stream is not None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         brief_error,
         is_short,
         what_is_shown_of,
+        without_trees,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
@@ -69,8 +70,8 @@ def ample(value: Any) -> str:
     if is_short(value):
         return repr(value)
     if type(value) is str:
-        size = len(value)
-        return repr(value) if size <= MOST_STORED_CHARACTERS else IN_PART + _beginning(value, size)
+        shown, is_whole = _beginning(value)
+        return shown if is_whole else IN_PART + shown
     known = kept_texts.text_of(value)
     if known is not None:
         return known
@@ -212,11 +213,10 @@ class _Reading:
 
     def characters(self, value: str) -> str:
         """A text to its bound."""
-        size = len(value)
-        if size <= MOST_STORED_CHARACTERS:
-            return repr(value)
-        self.is_cut = True
-        return _beginning(value, size)
+        shown, is_whole = _beginning(value)
+        if not is_whole:
+            self.is_cut = True
+        return shown
 
     def some(self, items: Any, size: int, level: int) -> list[str]:
         """Items until the bound of parts is reached."""
@@ -296,8 +296,15 @@ class _Reading:
         return True
 
 
-def _beginning(text: str, size: int) -> str:
-    return f"{text[:MOST_STORED_CHARACTERS]!r}({size})"
+def _beginning(text: str) -> tuple[str, bool]:
+    """A text to its bound, and whether that is all of it."""
+    size = len(text)
+    if size > MOST_STORED_CHARACTERS:
+        text = without_trees(text)
+        size = len(text)
+    if size <= MOST_STORED_CHARACTERS:
+        return repr(text), True
+    return f"{text[:MOST_STORED_CHARACTERS]!r}({size})", False
 
 
 def _name_in_order(pair: tuple[Any, Any]) -> str:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         brief,
         is_plainly_stored,
         is_written_by_itself,
+        without_trees,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import clean_text
@@ -219,6 +220,9 @@ def _write_stored_bytes(reading: Any, value: Any, plan: Any, level: int) -> str:
         contents = f"{size} bytes"
     else:
         data = base.tobytes(value) if base is memoryview else base.__getitem__(value, slice(None))
+        if size > MOST_STORED_CHARACTERS:
+            data = without_trees(bytes(data))
+            size = len(data)
         contents = repr(clean_text(bytes(data[:MOST_STORED_CHARACTERS])))
         if size > MOST_STORED_CHARACTERS:
             contents += f"({size}) {reading.hashed(data)}"

@@ -8,10 +8,13 @@ attributes that it stores. No text has an address or an id, since equal calls ar
 from __future__ import annotations
 
 import itertools
+import os
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import attributes_stored_by
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
@@ -40,6 +43,7 @@ _MOST_ITEMS_SHOWN, _MOST_ATTRIBUTES_SHOWN, _MOST_LEVELS = 5, 3, 3
 _MOST_SORTED = 40  # items of a set
 _MOST_READ = 8  # attributes of an object
 _MOST_BITS = 400
+_TREES: list[Any] = []  # what is written for `--calls` leaves none out
 _SAFE_PACKAGES = frozenset(
     ("datetime", "decimal", "_decimal", "fractions", "pathlib", "pathlib._local", "uuid", "re")
 )
@@ -90,6 +94,21 @@ def forget_writers() -> None:
     _SHOWN_BY.update(_PLAIN_SHOWN_BY)
 
 
+def leave_out_trees(roots: Sequence[str]) -> None:
+    """Of what is written from now on: where two trees lie, before a text is cut. So it is cut at the same
+    place in both, and has as many characters."""
+    _TREES[:] = [*roots, *map(os.fsencode, roots)]
+
+
+def without_trees(text: Any) -> Any:
+    """A text, or bytes, too long to be whole, with `.` for what is left out, as the relay writes it in others."""
+    kind = type(text)
+    for root in _TREES:
+        if type(root) is kind and root in text:
+            text = text.replace(root, "." if kind is str else b".")
+    return text
+
+
 def what_is_shown_of(value: Any, level: int) -> Any:
     """What gives all that `brief` has written of a value beside its type, where it lies so deep that this
     is next to nothing: how many items it has, or not even that; else None."""
@@ -129,8 +148,10 @@ def _stored_arguments(error: Any) -> tuple[Any, ...]:
 def _brief_message(value: Any) -> str:
     if type(value) is not str:
         return brief(value, 1)
-    line = value[:_HEAD].strip().split("\n", 1)[0]
     room = 2 * BRIEF_ROOM
+    if len(value) > room:
+        value = without_trees(value)
+    line = value[:_HEAD].strip().split("\n", 1)[0]
     return clean(line) if len(line) <= room else clean(line)[:room] + "..."
 
 
@@ -150,6 +171,9 @@ def _brief_str(value: Any, level: int) -> str:
     size = len(value)
     if size < SHORTEST_WORD and "://" not in value:  # no credential is so short
         return repr(value)
+    if size > BRIEF_ROOM:
+        value = without_trees(value)
+        size = len(value)
     if size <= BRIEF_ROOM:
         return repr(clean_text(value))
     head = repr(clean_text(value[:_HEAD])[:BRIEF_ROOM])
@@ -157,6 +181,8 @@ def _brief_str(value: Any, level: int) -> str:
 
 
 def _brief_bytes(value: Any, level: int) -> str:
+    if len(value) > BRIEF_ROOM:
+        value = without_trees(bytes(value))
     if len(value) <= BRIEF_ROOM:
         return repr(clean_text(value))
     head = repr(clean_text(bytes(value[:_HEAD]))[:BRIEF_ROOM])
