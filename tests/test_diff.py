@@ -121,6 +121,45 @@ TREES = """
     short()
 """
 
+UNFINISHED = """
+    import sys
+
+    OTHER = len(sys.argv) > 1
+
+    class Shop:
+        def __init__(self):
+            self.at_work = work(self)
+
+        def resume(self, number):
+            return self.at_work.send(number)
+
+    def price(number):
+        return number + OTHER * (number == 3)
+
+    def work(shop):
+        number = yield 0
+        while True:
+            number = yield price(number)
+
+    def opened():
+        return Shop()
+
+    def counted(number):
+        yield number
+        yield number
+        yield 3
+
+    shop = opened()
+    shop.resume(None)
+    if "early" in sys.argv:
+        counter = counted(5)
+        list(counter) if "over" in sys.argv else next(counter)
+    else:
+        shop.resume(2), shop.resume(3)
+        if OTHER:
+            shop.at_work.close()
+"""
+
 Diff = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -908,6 +947,31 @@ def test_where_two_trees_lie_makes_no_difference_in_texts_that_are_cut(
     Program.write(root / "main.py", TREES.replace('HERE + "q"', 'HERE + "-q"'))
     done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
     assert done.stdout.startswith("first call that differs: stored at main.py:")
+
+
+def test_generators_that_are_not_over_as_the_program_ends_are_compared(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What they have called is matched, whatever call has resumed them, and so is what they gave."""
+    Program.write(tmp_path / "main.py", UNFINISHED)
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[:5] == [
+        "first call that differs: price at main.py:12",
+        "  with number=3",
+        "1: → 3",
+        "2: → 4",
+        "called by work, Shop.resume",
+    ]
+    done = diff("--", "main.py", "early", ":::", "main.py", "early", "over")
+    assert done.stdout.splitlines()[:4] == [
+        "first call that differs: counted at main.py:23",
+        "  with number=5",
+        "1: yields 1: 5, is not over at the end",
+        "2: yields 3: 5, 5, 3, then None",
+    ]
+    same = diff("--", "main.py", "early", ":::", "main.py", "early", "x")
+    assert same.stdout == "no call differs: 5 with equal arguments, of 5 and 5\n"
 
 
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(

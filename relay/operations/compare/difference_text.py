@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
 from relay.operations.compare.recorded_run import Ran
-from relay.operations.compare.stream_reader import RAISED, STOPPED, EndedCall, RecordedRun, Texts
+from relay.operations.compare.stream_reader import (
+    OPEN,
+    RAISED,
+    STOPPED,
+    EndedCall,
+    RecordedRun,
+    Texts,
+)
 
 Known = tuple[Callable[[int], bool], Callable[[int], bool]]
 
@@ -165,7 +172,7 @@ def _follows(one: Difference, first: Difference, both: Compared) -> bool:
     """Whether a later difference is but a caller of the first, or options again."""
     above: EndedCall | None = first.one
     while above is not None and above.number != one.one.number:
-        above = both.runs[0].calls.get(above.parent)
+        above = both.runs[0].caller(above)
     return above is not None or _gives_options(one, both)
 
 
@@ -203,9 +210,13 @@ def _outcome(texts: Texts, beside: Texts) -> str:
         return f"raised {_exception(texts, beside)} at line {texts.line}"
     if texts.kind == STOPPED:
         return f"→ {_exception(texts, beside)}"
+    is_open = texts.kind == OPEN
     if texts.yields or beside.yields:
         given = ", ".join(texts.yielded) + (f", {CUT}" if texts.yields > len(texts.yielded) else "")
-        return f"yields {texts.yields}: {clip(given, 80)}, then {clip(texts.outcome, 30)}"
+        then = "is not over at the end" if is_open else f"then {clip(texts.outcome, 30)}"
+        return f"yields {texts.yields}: {clip(given, 80)}, {then}"
+    if is_open:
+        return "is not over at the end"
     if beside.kind == texts.kind:
         return f"→ {around(texts.outcome, beside.outcome, 120)}"
     return f"→ {clip(texts.outcome, 120)}"
@@ -263,7 +274,7 @@ def _given(texts: Texts) -> str:
 
 def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
     names: list[str] = []
-    while (above := run.calls.get(call.parent)) is not None and len(names) < MOST_CALLERS:
+    while (above := run.caller(call)) is not None and len(names) < MOST_CALLERS:
         names.append(run.functions[above.function].name)
         call = above
     return [clip("called by " + ", ".join(names), 120)] if names else []
@@ -304,7 +315,7 @@ def differing_lines(one: Sequence[str], other: Sequence[str]) -> Lines | None:
 
 
 def _counts(found: Comparison, both: Compared) -> str:
-    calls = " and ".join(str(len(run.calls)) for run in both.runs)
+    calls = " and ".join(str(run.count) for run in both.runs)
     return f"{found.matched} with equal arguments, of {calls}"
 
 

@@ -37,6 +37,9 @@ class DifferenceKind(Enum):
     BRANCH = "they have called other functions"
     CALLS = "they have called the same functions with other arguments"
     CHANGES = "at the end their arguments store something else"
+    END = (
+        "as its program ends, one is over and the other is not, or has given something else so far"
+    )
 
 
 class Chance(NamedTuple):
@@ -169,11 +172,11 @@ class Matcher:
         calls made of their arguments stands apart: it may be no more than what they remember.
         """
         pairs = self._sorted_out(chances)
-        outcomes, branches, weaker, changes = pairs.differences.values()
+        outcomes, branches, weaker, changes, unended = pairs.differences.values()
         if self.one.root == self.other.root:
-            found = [*outcomes, *branches] or weaker
+            found = [*outcomes, *branches] or weaker or unended
         else:
-            found = outcomes or branches or weaker
+            found = outcomes or branches or weaker or unended
         found.sort(key=_when_ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
         before = first.one.ended if first else math.inf
@@ -209,6 +212,8 @@ class Matcher:
             if not is_equal:
                 found.unequal.append((a, b))
                 continue
+            if (a.is_open or b.is_open) and self._is_cut:
+                continue  # nobody knows how they end
             found.matched += 1
             found.in_part += a.is_in_part or b.is_in_part
             if a.arguments != b.arguments:
@@ -228,13 +233,18 @@ class Matcher:
         """
         counting: CallLists = ([], [])
         by_chance: CallLists = ([], [])
-        if self.one.is_cut or self.other.is_cut:
+        if self._is_cut:
             return counting, by_chance
         for side, keys in enumerate(self._keys(alone)):
             for call, key in sorted(zip(alone[side], keys, strict=True), key=_when_begun):
                 is_by_chance = any(key in chance.counted for chance in chances)
                 (by_chance if is_by_chance else counting)[side].append(call)
         return counting, by_chance
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether a run goes on behind what is compared."""
+        return self.one.is_cut or self.other.is_cut
 
     def _keys(self, alone: CallLists) -> list[list[tuple[str, str]]]:
         runs = (self.one, self.other)
@@ -245,6 +255,10 @@ class Matcher:
 
     def _kinds(self, a: EndedCall, b: EndedCall) -> Iterator[DifferenceKind]:
         """In what two calls differ."""
+        if a.is_open or b.is_open:
+            if a.outcome != b.outcome and not self._is_cut:
+                yield DifferenceKind.END
+            return
         if a.outcome != b.outcome:
             yield DifferenceKind.OUTCOME
         if self._branches(a, b, with_arguments=False):
@@ -282,8 +296,7 @@ class Matcher:
         while waiting:
             ours, theirs, left = waiting.pop()
             for a, b, is_equal in _matched(self.one, ours, self.other, theirs, left):
-                if not is_equal or not (a.is_open or b.is_open):
-                    yield a, b, is_equal
+                yield a, b, is_equal
                 ours_below = _made_by(self.one, a, self.knows[0])
                 theirs_below = _made_by(self.other, b, self.knows[1])
                 if ours_below or theirs_below:
@@ -297,8 +310,8 @@ def _difference(a: EndedCall, b: EndedCall, kind: DifferenceKind) -> Difference:
     )
 
 
-def _when_ended(difference: Difference) -> int:
-    return difference.one.ended
+def _when_ended(difference: Difference) -> float:
+    return math.inf if difference.one.is_open else difference.one.ended
 
 
 def _when_begun(pair: tuple[EndedCall, object]) -> int:
@@ -317,14 +330,12 @@ def branch_of(
 
 
 def below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[EndedCall]:
-    """The calls that a call has made; in the place of one of a function that the other tree has
-    not, as of a part that was made a function of its own, those that it has made."""
+    """The calls that a call has made, also those that are not over; in the place of one of a function that the
+    other tree has not, as of a part that was made a function of its own, those that it has made."""
     found: list[EndedCall] = []
     waiting = list(reversed(run.children.get(number, ())))
     while waiting:
-        call = run.calls.get(waiting.pop())
-        if call is None:
-            continue
+        call = run.call(waiting.pop())
         if knows(call.function):
             found.append(call)
         else:
@@ -336,27 +347,13 @@ def _tops(run: RecordedRun, knows: Callable[[int], bool]) -> list[EndedCall]:
     """Calls that nobody made of whom anything is known; those that are not over come last."""
     known = run.calls.keys() | run.open.keys()
     parents = [number for number in run.children if number == TOP or number not in known]
-    ended = [call for number in sorted(parents) for call in below(run, number, knows)]
-    return ended + [
-        call
-        for parent in sorted({one.parent for one in run.open.values()} - known)
-        for call in _open_below(run, parent, knows)
-    ]
+    calls = [call for number in sorted(parents) for call in below(run, number, knows)]
+    return sorted(calls, key=attrgetter("is_open"))
 
 
 def _made_by(run: RecordedRun, call: EndedCall, knows: Callable[[int], bool]) -> list[EndedCall]:
-    """The calls that a call has made, and those that it is waiting for if it is not over."""
-    made = below(run, call.number, knows)
-    return [*made, *_open_below(run, call.number, knows)] if call.is_open else made
-
-
-def _open_below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[EndedCall]:
-    """The calls that are not over, as `below` has those that are."""
-    found: list[EndedCall] = []
-    for call in run.open.values():
-        if call.parent == number:
-            found += [call] if knows(call.function) else _made_by(run, call, knows)
-    return found
+    """The calls that a call has made; those that are not over come last."""
+    return sorted(below(run, call.number, knows), key=attrgetter("is_open"))
 
 
 def _matched(

@@ -144,6 +144,19 @@ class RecordedRun:
         # One object is an argument of many calls: few of the texts are different ones.
         self._same = lru_cache(_MOST_KEPT)(self._without_differences)
 
+    @property
+    def count(self) -> int:
+        """How many calls it has made; of a run that goes on, how many are over."""
+        return len(self.calls) + (0 if self.is_cut else len(self.open))
+
+    def call(self, number: int) -> EndedCall:
+        """One that was recorded."""
+        return self.calls.get(number) or self.open[number]
+
+    def caller(self, call: EndedCall) -> EndedCall | None:
+        """The call that made this one, if it was recorded."""
+        return self.calls.get(call.parent) or self.open.get(call.parent)
+
     def comparable(self, text: str, name: str) -> str:
         """A value's text without what is no difference; `name` is what the value is called."""
         return "<time>" if _is_of_clock(text, name) else self._same(text)
@@ -350,8 +363,7 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         begun,
         *_given(run, about, arguments),
     )
-    if not is_open:
-        run.children.setdefault(parent, []).append(number)
+    run.children.setdefault(parent, []).append(number)
 
 
 def _given(run: RecordedRun, about: Function, arguments: Sequence[str | int]) -> tuple[int, int]:
