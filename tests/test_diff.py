@@ -974,6 +974,47 @@ def test_generators_that_are_not_over_as_the_program_ends_are_compared(
     assert same.stdout == "no call differs: 5 with equal arguments, of 5 and 5\n"
 
 
+def test_of_two_trees_the_first_other_branch_below_the_call_that_differs_is_told(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What a call gives differs by a global, which nobody compares: below it, one has called otherwise."""
+    root = tmp_path / "repository"
+    before = """
+        FOUND = []
+
+        def note(number):
+            FOUND.append(number)
+
+        def check(number):
+            if number > 2:
+                note(number)
+
+        def valid(number):
+            check(number)
+            return not FOUND
+
+        valid(1)
+        valid(2)
+    """
+    Program.write(root / "main.py", before)
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    Program.write(root / "main.py", before.replace("number > 2", "number >= 2"))
+    done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        "first call that differs: valid at main.py:10",
+        "  with number=2",
+        "this tree: → False",
+        "HEAD: → True",
+        "below it, other calls are made by check at main.py:6",
+        "this tree: calls note(2)",
+        "HEAD: calls no more",
+        "1 of 4 calls with equal arguments differ",
+    ]
+
+
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     diff: Diff, tmp_path: Path
 ) -> None:

@@ -88,6 +88,11 @@ def _difference(found: Comparison, first: Difference, both: Compared) -> str:
         lines += _sides(found.change, both)
     else:
         lines += _callers(both.runs[0], first.one)
+        if found.branch is not None:
+            lines.append(
+                "below it, other calls are made by " + _place(found.branch.one, both.runs[0])
+            )
+            lines += _branches(found.branch, both)
     if _gives_options(first, both):
         next_one = next((one for one in found.later if not _follows(one, first, both)), None)
         if next_one is not None:

@@ -80,6 +80,8 @@ class Comparison(NamedTuple):
     change: Difference | None = None
     """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
+    branch: Difference | None = None
+    """The first call below the first difference that has called other functions, where that is one of outcomes."""
     by_chance: tuple[Difference, ...] = ()
     """Pairs that chance may have made differ: left out of all the others."""
     alone: Calls = ((), ())
@@ -198,12 +200,26 @@ class Matcher:
             later,
             is_unexplained,
             change,
+            self._branch_below(first, branches),
             tuple(sorted(pairs.by_chance, key=_when_ended)),
             made_alone,
             alone_by_chance,
             tuple(sorted(pairs.by_default, key=_when_begun)),
             tuple(sorted(pairs.unequal, key=_when_begun)),
         )
+
+    def _branch_below(
+        self, first: Difference | None, branches: Sequence[Difference]
+    ) -> Difference | None:
+        if first is None or first.is_branch:
+            return None
+        for found in sorted(branches, key=_when_ended):
+            above = self.one.caller(found.one)
+            while above is not None and above.number > first.one.number:
+                above = self.one.caller(above)
+            if above is not None and above.number == first.one.number:
+                return found
+        return None
 
     def _sorted_out(self, chances: Sequence[Chance]) -> _Pairs:
         """All pairs of calls, by what they differ in and by whether chance decides that."""
