@@ -980,6 +980,7 @@ def test_an_own_function_that_was_not_called_is_named(start: Start, tmp_path: Pa
         ("Cart.add", "Cart.add at cart.py:2 was not called"),
         ("none:any_of_them", "none at cart.py:8 was not called so"),
         ("Basket.add", "own code has Cart.add at cart.py:2"),
+        ("shop.Cart.add", "own code has Cart.add at cart.py:2"),
     ):
         _, _, err = finish(start("--trace", asked, "--", "cart.py"))
         assert err.splitlines()[-1] == f"--trace {asked}: no such call; {said}"

@@ -348,12 +348,22 @@ async def test_what_cannot_be_traced_is_refused_and_changes_nothing(
     assert refused.value.details["current_state"] == "running"
 
 
+SCALES = """
+    class Scale:
+        def weigh(self, of):
+            return of
+
+    class Fine(Scale):
+        pass
+"""
+
 ELSEWHERE = """
     import asyncio
     import html.parser
     import json
 
     from shop import total
+    from shop.scales import Fine, Scale
 
     class Base:
         def __init__(self, size):
@@ -365,6 +375,10 @@ ELSEWHERE = """
 
         def grow(self, by):
             return self.size + by
+
+        @staticmethod
+        def sized(size):
+            return size
 
     class Small(Base):
         pass
@@ -388,6 +402,9 @@ ELSEWHERE = """
         Base.make(1).grow(1)
         Large.make(2).grow(2)
         Small.make(3).grow(3)
+        Small.sized(3)
+        Scale().weigh(1)
+        Fine().weigh(2)
         html.parser.HTMLParser().feed("no")
         Reader().feed("<p>")
         total([turn])
@@ -407,6 +424,7 @@ async def test_a_function_goes_by_every_name_that_it_can_be_called_by(
     python = installed_python(version)
     program("from shop.prices import total", name="shop/__init__.py")
     program("def total(prices):\n    return sum(prices)\n", name="shop/prices.py")
+    program(SCALES, name="shop/scales.py")
     code = program(ELSEWHERE)
     session = await api.session(python_path=python)
     await session.breakpoint(code.text, code.line("start"))
@@ -416,6 +434,10 @@ async def test_a_function_goes_by_every_name_that_it_can_be_called_by(
         ("shop.total", "total(prices=[0]) at prices.py"),
         ("Small.make", "Base.make(cls=<class '__main__.Small'>, size=3) at main.py"),
         ("Small.grow", "Base.grow(self=<Small>, by=3) at main.py"),
+        # With its module, be it the script; not a call with another class that has the same function.
+        ("main.Small.grow", "Base.grow(self=<Small>, by=3) at main.py"),
+        ("main.Small.sized", "Base.sized(size=3) at main.py"),
+        ("shop.scales.Fine.weigh", "Scale.weigh(self=<Fine>, of=2) at scales.py"),
         ("Reader.feed", "HTMLParser.feed(self=<Reader>, data='<p>') at parser.py"),
         # The debugger's own threads call this, too.
         ("json.loads", "loads(s='[4]', cls=None, "),

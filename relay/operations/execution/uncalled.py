@@ -53,8 +53,13 @@ async def _what_is_meant_instead(session: Session, function: str) -> str:
     similar = await similar_function(session, function)
     if similar is not None:
         return f"; did you mean {similar}?"
-    is_of_class = "." in function and function[0].isupper()  # and not of a module
-    if is_of_class and (others := await _own_functions(session, function.rpartition(".")[2])):
+    *before, bare = function.split(".")
+    if any(part[:1].isupper() for part in before):  # of a class, and not of a module alone
+        of_class = ".".join([*before[-1:], bare])
+        others = await _own_functions(session, of_class) or await _own_functions(session, bare)
+    else:
+        others = []
+    if others:
         first = others[0]
         return f"; own code has {first.name} at {short_path(session, first.path)}:{first.line}"
     return _other_name(function) if "." in function else f" in own code{_other_name(function)}"

@@ -271,6 +271,12 @@ def _is_bound_so(parts: list[str], frame: Any) -> bool:
         for cls in mro_of(receiver if is_class(receiver) else type(receiver)):
             if name_of(cls) == parts[-2] and _is_class_named(cls, parts[:-1]):
                 return _code_behind(lookup(mro_of(cls), parts[-1])) is code
+        owner = value_named(parts[:-1])
+        if is_class(owner) and type(lookup(mro_of(owner), parts[-1])) is not staticmethod:
+            # A call with another class, which the one that is named has the function from, is not meant.
+            its_mro = mro_of(receiver if is_class(receiver) else type(receiver))
+            if not any(cls is owner for cls in its_mro):
+                return False
     return _code_behind(value_named(parts)) is code
 
 
@@ -279,6 +285,8 @@ def _is_class_named(cls: Any, parts: list[str]) -> bool:
     if parts == [*module.split("."), *path] or value_named(parts) is cls:
         return True
     namespace = getattr(sys.modules.get(module), "__dict__", {})
+    if any(parts == [*name, *path] for name in module_names(namespace)):
+        return True  # of the script
     return ends_with(path, parts) and is_own_namespace(namespace)
 
 
@@ -292,6 +300,12 @@ def is_function(value: Any) -> bool:
     return _unwrapped(value) is not None
 
 
+def _script_named(parts: list[str]) -> Any:
+    script = sys.modules.get("__main__")
+    names = module_names(getattr(script, "__dict__", {}))
+    return script if any(name == parts for name in names) else None
+
+
 def value_named(parts: list[str]) -> Any:
     """What a loaded module, and classes in it, have stored under the name; None if nothing.
 
@@ -299,7 +313,7 @@ def value_named(parts: list[str]) -> Any:
     that it is `pkg._errors.Error`.
     """
     for end in range(len(parts) - 1, 0, -1):
-        found: Any = sys.modules.get(".".join(parts[:end]))
+        found: Any = sys.modules.get(".".join(parts[:end])) or _script_named(parts[:end])
         for name in parts[end:]:
             if type(found) is types.ModuleType:
                 found = found.__dict__.get(name)
