@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -88,6 +89,14 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
     assert f"{never}\n" in ran.stderr
     within = "items and attributes of a value are watched by their own names"
     assert f"never changed: till.opened ({within})\n" in ran.stderr
+    ran = subprocess.run(
+        [*command[:4], "--json", *command[4:6], "--", "shop.py"],
+        cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
+    changes = [row["change"] for row in rows if row["type"] == "stop"]
+    assert [(one["old"], one["new"]) for one in changes] == [(None, "0"), ("0", "40"), ("40", "4.0")]
+    assert changes[2]["location"] == {"path": "shop.py", "line": 9, "function": "discount"}
 
 
 PROCESSES = """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from relay.models.execution import WatchValue
     from relay.models.hangs import HangReport
     from relay.models.history import History
-    from relay.models.report import Report
+    from relay.models.report import Report, ReportChange
     from relay.models.trace import TraceResult
 
 STDOUT, STDERR = 1, 2
@@ -208,6 +208,7 @@ class JsonWriter:
             location=shown and {"path": shown.path, "line": shown.line, "function": shown.name},
             exception=report.exception and report.exception.model_dump(include={"type", "message"}),
             **_of_failure(report),
+            **({"change": _of_change(report.change)} if report.change else {}),
             report=render(report, self._max_chars),
             locals={local.name: local.value for local in report.locals or []},
             stack=[
@@ -268,6 +269,20 @@ class JsonWriter:
     async def _say(self, kind: str, **facts: Any) -> None:
         line = json.dumps({"type": kind, **facts}) + "\n"
         await write(STDOUT, line.encode("utf-8", "replace"))
+
+
+def _of_change(change: ReportChange) -> dict[str, Any]:
+    """What a watched value was and is, as in answers of the API; null is none."""
+    place = change.place
+    return {
+        "expression": change.expression,
+        "old": change.old,
+        "new": change.new,
+        "location": {"path": place.path, "line": place.line, "function": place.name},
+        "inexact": not change.exact,
+        "merged": change.merged,
+        "ended": change.ended,
+    }
 
 
 def _of_failure(report: Report) -> dict[str, Any]:
