@@ -821,6 +821,82 @@ async def test_unittest_finds_what_cannot_be_imported(api: Api, program: Write) 
         assert stop.line == broken.line("import")
 
 
+AROUND_RUN = """
+    import pickle, sys, unittest
+
+    class Around(unittest.TestCase):
+        # As Django's: what is set up and taken down around `run` is told by the class itself.
+        def __call__(self, result=None):
+            try:
+                if self._testMethodName == "test_not_set_up":
+                    raise KeyError("before")  # @before
+                super().__call__(result)
+                if self._testMethodName == "test_not_taken_down":
+                    raise OSError("behind")  # @behind
+            except Exception:
+                result.addError(self, sys.exc_info())
+
+        def test_good(self):
+            pass
+
+        def test_bad(self):
+            self.fail("once")  # @bad
+
+        def test_not_set_up(self):
+            pass
+
+        def test_not_taken_down(self):
+            pass
+
+    class Inner(unittest.TestCase):
+        def test_inner(self):
+            result = unittest.TestResult()
+            Around("test_not_taken_down")(result)
+            self.assertEqual(len(result.errors), 1)
+
+    class Merged(unittest.TestSuite):
+        # As of a process of its own, whose results are told here.
+        def run(self, result, debug=False):
+            super().run(result, debug)
+            told = pickle.loads(pickle.dumps(KeyError("elsewhere")))
+            result.addError(Around("test_good"), (type(told), told, None))
+            return result
+
+    def load_tests(loader, tests, pattern):
+        return Merged(tests)
+"""
+
+
+async def test_what_a_case_tells_of_around_its_run(api: Api, program: Write) -> None:
+    suite = program(AROUND_RUN, "test_around.py")
+    found = await run(api, module="unittest", args=["test_around"])
+    assert [(stop.test, *stop.what[1:]) for stop in found.stops] == [
+        ("test_around.Around.test_bad", "AssertionError", suite.line("bad")),
+        ("test_around.Around.test_not_set_up", "KeyError", suite.line("before")),
+        ("test_around.Around.test_not_taken_down", "OSError", suite.line("behind")),
+    ]
+
+
+async def test_a_module_that_cannot_be_imported_in_a_worker(api: Api, program: Write) -> None:
+    """Django sends the case that stands for it to a process forked before, by pickle."""
+    broken = program("import nowhere  # @import\n", "test_broken.py")
+    suite = program(
+        """
+        import pickle, unittest
+
+        case = next(iter(unittest.defaultTestLoader.loadTestsFromNames(["test_broken"])))
+        case = next(iter(case)) if isinstance(case, unittest.TestSuite) else case
+        error = case._exception
+        case._exception = pickle.loads(pickle.dumps(error))
+        unittest.TextTestRunner().run(case)
+        """,
+        "run_case.py",
+    )
+    (stop,) = (await run(api, script=suite.text)).stops
+    assert stop.exception["type"] == "ModuleNotFoundError"
+    assert stop.line == broken.line("import")
+
+
 DOCTEST = '''
     def half(number):
         """

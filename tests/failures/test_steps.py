@@ -126,6 +126,39 @@ async def test_steps_and_hooks_of_behave(api: Api, tmp_path: Path) -> None:
     assert done.exit_code == 1
 
 
+async def test_hooks_of_a_feature_and_steps_that_are_not_written(api: Api, tmp_path: Path) -> None:
+    """behave counts both among what has failed; a feature's hook has the place of the feature."""
+    features = tmp_path / "features"
+    (features / "steps").mkdir(parents=True)
+    feature = """
+        Feature: Cart
+          Scenario: Later
+            When that is written
+    """
+    (features / "cart.feature").write_text(dedent(feature).lstrip())
+    step = """
+        from behave import when
+        from behave.api.pending_step import StepNotImplementedError
+
+        @when("that is written")
+        def written(context):
+            raise StepNotImplementedError("later")  # @pending
+    """
+    steps = Program.write(features / "steps" / "cart.py", step)
+    hook = """
+        def after_feature(context, feature):
+            raise OSError("closed")  # @hook
+    """
+    hooks = Program.write(features / "environment.py", hook)
+
+    done = await run(api, module="behave", args=["--no-color"], cwd=str(tmp_path))
+
+    assert [(stop.test, *stop.what[1:]) for stop in done.stops] == [
+        ("features/cart.feature:2", "StepNotImplementedError", steps.line("pending")),
+        ("features/cart.feature:1", "OSError", hooks.line("hook")),
+    ]
+
+
 SUITE = """
     *** Settings ***
     Library    cart.py
@@ -191,3 +224,54 @@ async def test_keywords_of_robot_framework(api: Api, tmp_path: Path) -> None:
     items = [stop.locals["item"] for stop in done.stops]
     assert items == ["'milk'", "'milk'", "'eggs'", "'bread'", "'milk'", "'never'"]
     assert done.exit_code == 6
+
+
+KEPT_AS_TEXT = """
+    *** Settings ***
+    Library    cart.py
+    Suite Teardown    Refuse    all
+
+    *** Keywords ***
+    Put Away
+        Add    bread
+        [Teardown]    Refuse    bread
+    Put All Away
+        Put Away
+        Add    bread
+        [Teardown]    Add    milk
+
+    *** Test Cases ***
+    Teardown Of A Keyword
+        Put Away
+    And Of The One Around
+        Put All Away
+    Expected Otherwise
+        Run Keyword And Expect Error    ValueError*    Add    eggs
+    Expected Otherwise With A Teardown
+        Run Keyword And Expect Error    ValueError*    Put Away
+    Expected
+        Run Keyword And Expect Error    KeyError*    Add    eggs
+        Run Keyword And Expect Error    *bread is sold    Put Away
+"""
+
+
+async def test_what_robot_framework_keeps_as_text(api: Api, tmp_path: Path) -> None:
+    """Failures of a keyword's own teardown, of one that was expected to fail in another way, and
+    of the teardown of a suite, which has the suite's name.
+    """
+    (tmp_path / "shop.robot").write_text(dedent(KEPT_AS_TEXT).lstrip())
+    library = Program.write(tmp_path / "cart.py", LIBRARY)
+    args = ["--output", "NONE", "--report", "NONE", "--log", "NONE", "shop.robot"]
+
+    done = await run(api, module="robot", args=args, cwd=str(tmp_path))
+
+    add, refuse = library.line("add"), library.line("refuse")
+    assert [(stop.test, *stop.what[1:], stop.locals["item"]) for stop in done.stops] == [
+        ("Shop.Teardown Of A Keyword", "AssertionError", refuse, "'bread'"),
+        ("Shop.And Of The One Around", "AssertionError", refuse, "'bread'"),
+        ("Shop.And Of The One Around", "KeyError", add, "'milk'"),
+        ("Shop.Expected Otherwise", "KeyError", add, "'eggs'"),
+        ("Shop.Expected Otherwise With A Teardown", "AssertionError", refuse, "'bread'"),
+        ("Shop", "AssertionError", refuse, "'all'"),
+    ]
+    assert done.stops[3].view["explanation"].startswith("Expected error 'ValueError*' but got")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 def listen_to_tests() -> None:
     """All runners, those that are loaded and those that will be."""
     when_imported("unittest.case", _listen_to_cases)
+    when_imported("unittest.result", _listen_to_results)
     when_imported("unittest.suite", _listen_to_suites)
     when_imported("unittest.loader", _listen_to_loader)
     when_imported("nose2.loader", _listen_to_nose2)
@@ -104,6 +105,19 @@ def _at_error(result: Any, test: Any, error: Any) -> None:
         _case_failed(test, error)
 
 
+def _listen_to_results(module: Any) -> None:
+    for name in ("addError", "addFailure"):
+        listen(module.TestResult, name, before=_at_result)
+
+
+def _at_result(result: Any, test: Any, about: Any) -> None:
+    """What a class of cases tells by itself, of what it does around `run`: Django's do. It handles
+    the exception then; a result that was made in another process is told of one that nobody handles.
+    """
+    if about[1] is not None and about[1] is error_under_way() and not tests_around():
+        _case_failed(test, about)
+
+
 def _at_subtest(result: Any, test: Any, subtest: Any, error: Any) -> None:
     if error is not None:
         _case_failed(subtest, error)
@@ -113,7 +127,7 @@ def _case_failed(test: Any, about: Any) -> None:
     _, error, tb = about
     if _is_skip(error) or runs_pytest():
         return
-    original = next((first for stand_in, first in _stand_ins if stand_in is error), None)
+    original = next((first for stand_in, first in _stand_ins if _stands_in(error, stand_in)), None)
     if original is not None:
         error, tb = original, original.__traceback__
     if type(test).__module__ == "doctest":
@@ -133,6 +147,14 @@ def _case_failed(test: Any, about: Any) -> None:
         expectable=tests_around() > 1,
         home=home_of_case(test),
     )
+
+
+def _stands_in(error: Any, stand_in: Any) -> bool:
+    """Itself, or as it comes in a forked worker to which the case was sent: it quotes a traceback."""
+    if error is stand_in:
+        return True
+    is_like = type(error) is type(stand_in) is ImportError
+    return is_like and error.args == stand_in.args and bool(error.args)
 
 
 def _is_skip(error: Any) -> bool:
