@@ -144,6 +144,9 @@ class ProgramEvents(DebuggeeEvents):
     def warned(self, message: str | None) -> None:
         self._log.append("warning", {"message": message})
 
+    def failed_without_stop(self, test: str | None, words: str) -> None:
+        self._run.fail_without_stop(test, self._session.redaction.text(words))
+
     # Processes, threads, modules -------------------------------------------------
 
     def child_started(

@@ -25,7 +25,16 @@ BREAKPOINT = frozenset({"breakpoint"})
 PLAIN = frozenset(
     {
         *("launch", "attach", "name", "config", "exceptions"),
-        *("losses", "unwatched", "launched", "exit_code", "reason", "trace", "lost"),
+        *(
+            "losses",
+            "without_stop",
+            "unwatched",
+            "launched",
+            "exit_code",
+            "reason",
+            "trace",
+            "lost",
+        ),
         "was_lost_itself",
         *("current", "before", "target", "hits"),
     }

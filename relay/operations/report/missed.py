@@ -10,7 +10,7 @@ from relay.models.launch import ChildProcess
 from relay.models.places import path_and_name
 from relay.operations.functions import shown_function
 from relay.operations.report.python_commands import is_helper, runs_python
-from relay.operations.report.report_text import CUT
+from relay.operations.report.report_text import CUT, one_line
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
 from relay.session.dap.breakpoint_events import NOT_LOADED_YET, UNKNOWN_FUNCTION
@@ -19,6 +19,7 @@ from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 
 MOST_COMMANDS = 3
+MOST_WITHOUT_STOP = 20
 MAX_COMMAND = 60
 """Characters of one command line of a process that ran without the debugger."""
 
@@ -137,6 +138,19 @@ def unwatched(session: Session, *, python_only: bool = False) -> str | None:
     count = len(ran)
     words = "processes" if count != 1 else "1 process"
     return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
+
+
+def without_stop_in_words(session: Session) -> list[str]:
+    """The tests that failed without anything raised, a line for each of the first, in the order of
+    the run; none where there was none.
+    """
+    failed = session.program_run.without_stop
+    lines = [
+        f"[no stop] {test or 'a test'}: {one_line(words)}"
+        for test, words in failed[:MOST_WITHOUT_STOP]
+    ]
+    left = len(failed) - len(lines)
+    return [*lines, f"[no stop] {CUT} +{left} more"] if left else lines
 
 
 def not_followed(session: Session) -> str | None:

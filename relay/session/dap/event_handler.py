@@ -56,6 +56,7 @@ class EventHandler:
             "relayBecomes": self._becomes,
             "relayStop": self._place_reported,
             "relayFailure": self._failure_reported,
+            "relayNoStop": self._failed_without_stop,
             "relayHits": self._hits_reported,
             "relayCaptures": self._captures_reported,
             "relayTrace": self._trace_reported,
@@ -200,6 +201,10 @@ class EventHandler:
     def _failure_reported(self, body: Mapping[str, Any]) -> None:
         """A thread is about to stop at what has ended something, and says all of it."""
         self._failures[int(body["threadId"])] = body
+
+    def _failed_without_stop(self, body: Mapping[str, Any]) -> None:
+        """A runner has failed a test, and nothing was raised that a stop could show."""
+        self._events.failed_without_stop(body.get("test"), str(body["words"]))
 
     def _hits_reported(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}

@@ -67,6 +67,9 @@ class DebuggeeEvents(Protocol):
     def warned(self, message: str) -> None:
         """Something that nobody asked for went wrong, and the program goes on."""
 
+    def failed_without_stop(self, test: str | None, words: str) -> None:
+        """A runner has failed a test, and nothing was raised that a stop could show."""
+
     # Processes, threads, modules -------------------------------------------------
 
     def child_started(

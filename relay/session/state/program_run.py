@@ -97,6 +97,8 @@ class ProgramRun:
         """Whether `lost` is of the program itself, and so of how the run ended."""
         self.losses: list[str] = []
         """The same, of the whole run."""
+        self.without_stop: list[tuple[str | None, str]] = []
+        """Tests that have failed though nothing was raised: their ids, and the runner's words."""
         self.unwatched: dict[int, Sequence[str] | None] = {}
         """Children without a debugger: their command lines by process id."""
         self.debugged: set[int] = set()
@@ -129,6 +131,7 @@ class ProgramRun:
         self.recorded_in, self.was_recorded, self.was_traced = None, False, False
         self.first_output = last_output
         self.losses.clear()
+        self.without_stop.clear()
         self.unwatched.clear()
         self.debugged.clear()
         self.shell_commands.clear()
@@ -167,6 +170,10 @@ class ProgramRun:
         """A process was killed, and nobody had asked it anything: clients are to learn of it."""
         self.lost, self.was_lost_itself = words, itself
         self.losses.append(words)
+
+    def fail_without_stop(self, test: str | None, words: str) -> None:
+        """A runner says that a test has failed; no stop tells of it."""
+        self.without_stop.append((test, words))
 
     def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:
         """A child runs without a debugger; `argv` None: a fork of the program."""

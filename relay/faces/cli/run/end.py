@@ -14,6 +14,7 @@ from relay.operations.report.missed import (
     not_followed,
     not_known,
     unwatched,
+    without_stop_in_words,
 )
 
 FAILED = 1
@@ -101,7 +102,14 @@ class RunEnd:
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
             **({"lost": losses} if losses else {}),
+            **({"without_stop": untold} if (untold := self._without_stop()) else {}),
         }
+
+    def _without_stop(self) -> list[dict[str, str | None]]:
+        if self.failures is None:
+            return []
+        failed = self.session.program_run.without_stop
+        return [{"test": test, "message": words} for test, words in failed]
 
     def words(self) -> list[str]:
         """The end as lines of text: how and after how many stops, then what was missed or lost."""
@@ -112,6 +120,7 @@ class RunEnd:
             if failures.total > failures.distinct:
                 words[0] += f", {failures.distinct} different"
             words += failures.repeats()
+            words += without_stop_in_words(session)
         words += [self.unanswered] if self.unanswered else []
         if self.unchanged:
             words.append(f"never changed: {'; '.join(self.unchanged)} ({NOT_WITHIN})")
@@ -138,7 +147,8 @@ class RunEnd:
         if python is not None and ended_by_us and failures is None:
             return f"{python}; --children shows what each thread there waits for"
         python = python if failures is not None else None
-        is_unexplained = failures is not None and self.exit_code and not (self.stops or ended_by_us)
+        is_explained = bool(self.stops or self.session.program_run.without_stop or ended_by_us)
+        is_unexplained = failures is not None and self.exit_code and not is_explained
         unseen = unwatched(self.session) if is_missed or is_unexplained else python
         if unseen is None or python is None:
             return unseen

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
         note_example,
         note_test,
     )
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import begin_test, end_test, failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
+        begin_test,
+        end_test,
+        failed,
+        failed_without_stop,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import is_run_by_a_test
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
@@ -139,6 +144,17 @@ def _at_pytest_report(session: Any, report: Any) -> None:
             _phase_failed(call, report, raised)
         else:
             _reported[:] = [*_reported[1 - _MOST_REPORTED :], report]
+            _at_report_without_call(session, report)
+
+
+def _at_report_without_call(session: Any, report: Any) -> None:
+    """Nothing was raised by a test that passes though it must fail, nor by one whose process died,
+    of which pytest-xdist and pytest-forked make a report in no known phase.
+    """
+    words = report.longrepr
+    is_unseen = type(words) is str and (words.startswith("[XPASS(strict)]") or report.when == "???")
+    if is_unseen and not hasattr(session.config, "workerinput") and not _is_inner_run():
+        failed_without_stop(exact(str(report.nodeid)), words)
 
 
 def _call_of(report: Any) -> Any:

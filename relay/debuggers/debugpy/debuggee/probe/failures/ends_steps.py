@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         begin_test,
         end_test,
         failed,
+        failed_without_stop,
         is_in_test,
         running_test,
     )
@@ -55,6 +56,8 @@ def _at_scenario(scenario: Any, *_: Any, **__: Any) -> None:
 
 
 def _after_step(_: Any, step: Any, *__: Any, **___: Any) -> None:
+    if getattr(step.status, "name", None) == "undefined" and not _is_sub_step():
+        failed_without_stop(running_test(), f"undefined step: {step.keyword} {step.name}")
     error, tb = _raised_by(step)
     if error is not None and getattr(step.status, "name", None) in _FAILED and not _is_sub_step():
         failed(error, "test", None, tb=tb, test=running_test())
@@ -195,7 +198,10 @@ def _after_robot_expectation(is_expected: Any, _: Any, error: Any, *__: Any) -> 
 
 
 def _at_robot_failure(status: Any, message: Any = None, error: Any = None) -> None:
-    _robot_failed(status, error, None)
+    if error is not None:
+        _robot_failed(status, error, None)
+    elif not (status.failure or status.parent.failed or status._skip_on_failure()):
+        failed_without_stop(_name_in_robot(status.test), message)  # one without keywords, say
 
 
 def _robot_listener(phase: str) -> Any:
@@ -210,8 +216,11 @@ def _robot_failed(status: Any, failure: Any, phase: str | None) -> None:
         item = calling_frame().f_locals.get("item")
     name = attempt(_name_in_robot, item)
     for one in failure.get_errors():
-        for error, words in _of_keyword(one):
+        raised = [(error, words) for error, words in _of_keyword(one) if error.__traceback__]
+        for error, words in raised:
             failed(error, "test", phase, test=name, explanation=words)
+        if not raised:
+            failed_without_stop(name, getattr(one, "message", one))
     if not is_in_test():
         _forget_parts()
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         begin_test,
         end_test,
         failed,
+        failed_without_stop,
         is_in_test,
         running_test,
     )
@@ -108,6 +109,7 @@ def _at_error(result: Any, test: Any, error: Any) -> None:
 def _listen_to_results(module: Any) -> None:
     for name in ("addError", "addFailure"):
         listen(module.TestResult, name, before=_at_result)
+    listen(module.TestResult, "addUnexpectedSuccess", before=_at_unexpected_success)
 
 
 def _at_result(result: Any, test: Any, about: Any) -> None:
@@ -116,6 +118,12 @@ def _at_result(result: Any, test: Any, about: Any) -> None:
     """
     if about[1] is not None and about[1] is error_under_way() and not tests_around():
         _case_failed(test, about)
+
+
+def _at_unexpected_success(result: Any, test: Any) -> None:
+    """Of a worker's, too; where another process merges what its workers tell, it is told again."""
+    if tests_around() == 1 and not runs_pytest():
+        failed_without_stop(id_of_case(test), "unexpected success")
 
 
 def _at_subtest(result: Any, test: Any, subtest: Any, error: Any) -> None:

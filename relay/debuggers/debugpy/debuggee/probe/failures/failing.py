@@ -31,13 +31,16 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import make_stop, postpone_in_stop
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
 
+_NO_STOP_EVENT = "relayNoStop"
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
+_LONGEST_WORDS = 200
 _MOST_HELD = 8
 _PUT_AROUND = (
     ("litestar.exceptions.base_exceptions", "LitestarException"),
@@ -155,6 +158,13 @@ def failed(
             _note_shown(leaf, test)
             _show(_post_mortem(leaf, leaf_tb, home or _watch.home), dict(words, **about))
     _note_shown(error, test)
+
+
+def failed_without_stop(test: str | None, words: Any) -> None:
+    """A runner says that a test has failed, and nothing was raised that could be shown."""
+    if has_debugger():
+        first = exact(str(words)).strip().partition("\n")[0]
+        send_event(debugger(), _NO_STOP_EVENT, {"test": test, "words": first[:_LONGEST_WORDS]})
 
 
 def _post_mortem(error: Any, tb: Any, home: str | None) -> PostMortem:

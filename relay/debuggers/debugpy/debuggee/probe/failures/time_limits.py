@@ -12,10 +12,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed_without_stop
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import wait_until_answered
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_tracing_needed
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
 def keep_time_limits() -> None:
@@ -34,6 +38,23 @@ def _limit_where_nothing_stops(plugin: Any) -> None:
         return bool(plugin.SUPPRESS_TIMEOUT) or _is_of_a_debugger(sys.gettrace(), plugin)
 
     plugin.is_debugging = is_looked_at
+
+    def at_end_of_process(item: Any, settings: Any) -> None:
+        if not is_looked_at() or getattr(settings, "disable_debugger_detection", False):
+            _name_timeout(exact(str(item.nodeid)), settings.timeout)
+
+    listen(plugin, "timeout_timer", before=at_end_of_process)
+
+
+_LONGEST_FAREWELL = 2.0
+"""Seconds that a process may go on for its last word to leave it."""
+
+
+def _name_timeout(test: str, seconds: float) -> None:
+    """By its method `thread` the plugin ends the process, from a thread that raises nothing."""
+    reason = "the method `thread` of pytest-timeout ends the process; by `signal` the test stops"
+    failed_without_stop(test, f"Timeout (>{seconds}s): {reason}")
+    wait_until_answered(debugger(), _LONGEST_FAREWELL)
 
 
 def _is_of_a_debugger(trace_func: Any, plugin: Any) -> bool:

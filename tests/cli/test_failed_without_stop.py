@@ -1,0 +1,174 @@
+"""Tests that fail though nothing is raised that could be shown: `relay run --on-exception` names them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.relays import environment
+
+SECONDS = 120
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+MUST_FAIL = """
+    import pytest
+
+    @pytest.mark.xfail(strict=True, reason="not mended")
+    def test_mended():
+        pass
+
+    @pytest.mark.xfail
+    def test_expected():
+        raise ValueError
+
+    def test_fails():
+        pytest.fail("by itself", pytrace=False)
+"""
+DIES = """
+    import os
+
+    def test_dies():
+        os._exit(3)
+"""
+TAKES_LONG = """
+    import threading, pytest
+
+    @pytest.mark.timeout(0.5, method="thread")
+    def test_takes_long():
+        threading.Event().wait()
+"""
+MENDED = """
+    import unittest
+
+    class Cart(unittest.TestCase):
+        @unittest.expectedFailure
+        def test_mended(self):
+            pass
+"""
+ROBOT = """
+    *** Settings ***
+    Library    Collections
+
+    *** Test Cases ***
+    Wrong
+        Should Be Equal    1    2
+    Not There
+        Sell Bread
+    Expected
+        Run Keyword And Expect Error    *    Should Be Equal    1    2
+    Setup
+        [Setup]    Sell Bread
+        No Operation
+"""
+BEHAVE = """
+    Feature: Cart
+      Scenario: Later
+        When that is not written
+"""
+
+CASES = {
+    "strict": (
+        {"test_it.py": MUST_FAIL},
+        [*PYTEST, "test_it.py"],
+        1,
+        [("test_it.py::test_mended", "[XPASS(strict)] not mended")],
+    ),
+    "strict in a worker": (
+        {"test_it.py": MUST_FAIL},
+        [*PYTEST, "-n", "1", "test_it.py"],
+        1,
+        [("test_it.py::test_mended", "[XPASS(strict)] not mended")],
+    ),
+    "worker": (
+        {"test_it.py": DIES},
+        [*PYTEST, "-n", "1", "test_it.py"],
+        0,
+        [("test_it.py::test_dies", "worker 'gw0' crashed while running 'test_it.py::test_dies'")],
+    ),
+    "timeout": (
+        {"test_it.py": TAKES_LONG},
+        [*PYTEST, "test_it.py"],
+        0,
+        [
+            (
+                "test_it.py::test_takes_long",
+                "Timeout (>0.5s): the method `thread` of pytest-timeout ends the process; "
+                "by `signal` the test stops",
+            )
+        ],
+    ),
+    "unittest": (
+        {"test_it.py": MENDED},
+        ["-m", "unittest", "test_it"],
+        0,
+        [("test_it.Cart.test_mended", "unexpected success")],
+    ),
+    "robot": (
+        {"it.robot": ROBOT},
+        ["-m", "robot", "--output", "NONE", "--report", "NONE", "--log", "NONE", "it.robot"],
+        0,
+        [
+            ("It.Wrong", "1 != 2"),
+            ("It.Not There", "No keyword with name 'Sell Bread' found."),
+            ("It.Setup", "No keyword with name 'Sell Bread' found."),
+        ],
+    ),
+    "behave": (
+        {"features/it.feature": BEHAVE, "features/steps/none.py": ""},
+        ["-m", "behave"],
+        0,
+        [("features/it.feature:2", "undefined step: When that is not written")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_named_at_the_end(name: str, tmp_path: Path) -> None:
+    files, words, stops, expected = CASES[name]
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(dedent(text).lstrip())
+
+    def told(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "relay", "run", "--on-exception", *options, "--", *words]
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment(tmp_path / "state"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    end = json.loads(told("--json").stdout.splitlines()[-1])
+    assert (end["type"], end["stops"]) == ("end", stops)
+    found = [(one["test"], one["message"]) for one in end["without_stop"]]
+    assert found == expected
+
+    ended = told().stderr.rpartition("[end] ")[2].splitlines()
+    assert ended[1 : 1 + len(expected)] == [f"[no stop] {test}: {why}" for test, why in expected]
+
+
+def test_nothing_is_named_where_every_failure_has_stopped(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it():\n    assert 1 == 2\n")
+    command = [sys.executable, "-m", "relay", "run", "--json", "--on-exception", "--", *PYTEST]
+    done = subprocess.run(
+        [*command, "test_it.py"],
+        cwd=tmp_path,
+        env=environment(tmp_path / "state"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    end = json.loads(done.stdout.splitlines()[-1])
+    assert end["stops"] == 1
+    assert "without_stop" not in end
