@@ -130,4 +130,7 @@ class Report(Resource):
     never_hit: list[str] = Field([])
     misspelt: list[str] = Field([], description="What functions that no source has may mean")
     not_known: str | None = Field(None, description="Of which nobody knows whether it was hit")
+    without_stop: list[str] = Field(
+        [], description="Tests that failed though nothing was raised, where failures stop"
+    )
     unwatched: str | None = Field(None, description="Which processes had no debugger")

@@ -1067,3 +1067,23 @@ async def test_doctest(api: Api, program: Write) -> None:
     (stop,) = found.stops
     assert stop.what == ("test", "TypeError", module.line("half"))
     assert stop.locals == {"number": "'x'"}
+
+
+async def test_a_test_that_fails_and_raises_nothing_is_in_the_report(
+    api: Api, program: Write
+) -> None:
+    program(
+        """
+        import unittest
+
+        class Cart(unittest.TestCase):
+            @unittest.expectedFailure
+            def test_mended(self):
+                pass
+        """,
+        "test_mended.py",
+    )
+    done = await run(api, module="unittest", args=["test_mended"])
+    assert (done.stops, done.exit_code != 0) == ([], True)
+    report = (await done.session.get("/report"))["report"]
+    assert "[no stop] test_mended.Cart.test_mended: unexpected success" in report.splitlines()

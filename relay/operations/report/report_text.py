@@ -343,6 +343,8 @@ def _other(report: Report, room: int) -> list[str]:
             lines.append(cut(one_line(report.unwatched), (room - _length(lines)) // 3))
     if report.not_known is not None:
         lines.append(cut(one_line(report.not_known), (room - _length(lines)) // 3))
+    if report.without_stop:
+        lines.append(cut("; ".join(report.without_stop), (room - _length(lines)) // 3))
     return lines + _printed(report, room - _length(lines))
 
 

@@ -33,6 +33,7 @@ from relay.operations.report.missed import (
     never_hit,
     not_known,
     unwatched,
+    without_stop_in_words,
 )
 from relay.operations.report.report_text import place_of, render
 from relay.operations.report.short_paths import is_own, short_path
@@ -376,6 +377,7 @@ def _of_session(session: Session, since: int | None) -> Report:
         stopped_before=None if before is None else _stop_in_words(session, before),
         lost=None if ended else session.program_run.lost,
         never_hit=never_hit(session) if ended else [],
+        without_stop=without_stop_in_words(session) if ended else [],
         unwatched=unwatched(session) if ended else None,
         not_known=not_known(session) if ended else None,
     )
