@@ -95,7 +95,11 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
     )  # fmt: skip
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     changes = [row["change"] for row in rows if row["type"] == "stop"]
-    assert [(one["old"], one["new"]) for one in changes] == [(None, "0"), ("0", "40"), ("40", "4.0")]
+    assert [(one["old"], one["new"]) for one in changes] == [
+        (None, "0"),
+        ("0", "40"),
+        ("40", "4.0"),
+    ]
     assert changes[2]["location"] == {"path": "shop.py", "line": 9, "function": "discount"}
 
 

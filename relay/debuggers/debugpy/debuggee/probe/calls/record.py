@@ -175,10 +175,8 @@ class CallRecord:
         if self.is_active:
             self.is_active, self.state = False, state
             if self.stream is not None:
-                if state in (
-                    "stopped",
-                    "ended",
-                ):  # suspended generators, and what other threads are in
+                if state in ("stopped", "ended"):
+                    # Suspended generators, and what other threads are in.
                     self.stream.leave_open(list(self.open.values()))
                 self.stream.close()
                 kept_texts.forget_all()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NO_STOP_EVENT = "relayNoStop"
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
-_LONGEST_WORDS = 200
+_LONGEST_OF_RUNNER = 200
 _MOST_HELD = 8
 _PUT_AROUND = (
     ("litestar.exceptions.base_exceptions", "LitestarException"),
@@ -164,7 +164,7 @@ def failed_without_stop(test: str | None, words: Any) -> None:
     """A runner says that a test has failed, and nothing was raised that could be shown."""
     if has_debugger():
         first = exact(str(words)).strip().partition("\n")[0]
-        send_event(debugger(), _NO_STOP_EVENT, {"test": test, "words": first[:_LONGEST_WORDS]})
+        send_event(debugger(), _NO_STOP_EVENT, {"test": test, "words": first[:_LONGEST_OF_RUNNER]})
 
 
 def _post_mortem(error: Any, tb: Any, home: str | None) -> PostMortem:
