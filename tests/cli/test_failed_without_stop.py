@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -157,18 +158,34 @@ def test_it_is_named_at_the_end(name: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_named_where_every_failure_has_stopped(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text("def test_it():\n    assert 1 == 2\n")
+    end = end_of("def test_it():\n    assert 1 == 2\n", tmp_path)
+    assert end["stops"] == 1
+    assert "without_stop" not in end
+
+
+def test_a_worker_that_was_followed_until_it_died_did_not_run_without_the_debugger(
+    tmp_path: Path,
+) -> None:
+    fails = "def test_fails():\n    assert 1 == 2\n\n"
+    end = end_of(fails + dedent(DIES), tmp_path, "-n", "1")
+    assert end["stops"] == 1
+    assert [one["test"] for one in end["without_stop"]] == ["test_it.py::test_dies"]
+    assert "python" not in end.get("unwatched", "")
+
+
+def end_of(tests: str, folder: Path, *options: str) -> dict[str, Any]:
+    """The last row of `relay run --json` of these tests."""
+    (folder / "test_it.py").write_text(tests)
     command = [sys.executable, "-m", "relay", "run", "--json", "--on-exception", "--", *PYTEST]
     done = subprocess.run(
-        [*command, "test_it.py"],
-        cwd=tmp_path,
-        env=environment(tmp_path / "state"),
+        [*command, *options, "test_it.py"],
+        cwd=folder,
+        env=environment(folder / "state"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,
     )
-    end = json.loads(done.stdout.splitlines()[-1])
-    assert end["stops"] == 1
-    assert "without_stop" not in end
+    end: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return end
