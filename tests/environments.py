@@ -118,6 +118,9 @@ SAMPLED = 12
 SAMPLED_PLAIN = 7
 """Of so many tests without parameters, the sample holds one."""
 
+SAMPLED_FEW = 2
+"""Of so many tests with parameters, but no more sets than SAMPLED, the sample holds one."""
+
 OLDEST = (3, 11)
 """The Python of the relay for which the sample holds what the sample of the others leaves."""
 
@@ -152,8 +155,10 @@ def sample(items: Sequence[pytest.Item], change: str) -> list[pytest.Item]:
             test = item.nodeid.partition("[")[0], suffices_once(item)
             sampled.setdefault(test, []).append(item.nodeid)
     for (name, is_once), sets in sampled.items():
-        if sets == [name] and not is_drawn(name, change):
-            continue
+        if len(sets) <= SAMPLED:
+            of = SAMPLED_PLAIN if sets == [name] else SAMPLED_FEW
+            if not is_drawn(name, change, of):
+                continue
         python = sys.version_info[:2]
         drawn |= draw(sets, change) if is_once else dealt(sets, change, python)
     return [item for item in items if item.nodeid in drawn]
@@ -165,9 +170,9 @@ def draw(names: Sequence[str], change: str, pythons: int = 1) -> set[str]:
     return set(sorted(names, key=lambda name: _lot(change, name))[:share])
 
 
-def is_drawn(test: str, change: str) -> bool:
-    """Whether a test without parameters is in the sample, on one Python."""
-    return _lot(change, test) % SAMPLED_PLAIN == 0
+def is_drawn(test: str, change: str, of: int) -> bool:
+    """Whether the sample, which holds one of so many such tests, holds this one, on one Python."""
+    return _lot(change, test) % of == 0
 
 
 def dealt(names: Sequence[str], change: str, python: tuple[int, int]) -> set[str]:

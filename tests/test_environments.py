@@ -17,6 +17,7 @@ from tests.environments import (
     ON_EACH_RUNG,
     PLACES,
     SAMPLED,
+    SAMPLED_FEW,
     SAMPLED_PLAIN,
     SLOW_RUNG_SAMPLE,
     TESTS,
@@ -108,7 +109,9 @@ NAMES = [f"test_one[{number}]" for number in range(9)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
-def test_a_test_with_parameters_is_in_each_sample_and_all_its_sets_in_some(count: int) -> None:
+def test_of_a_test_that_is_drawn_each_sample_has_a_set_and_all_its_sets_are_in_some(
+    count: int,
+) -> None:
     names = NAMES[:count]
     changes = [f"change {number}" for number in range(300)]
     once = [draw(names, change) for change in changes]
@@ -123,10 +126,11 @@ def test_a_test_with_parameters_is_in_each_sample_and_all_its_sets_in_some(count
         assert len(oldest | newest) == math.ceil(count * 2 / SAMPLED)
 
 
-def test_of_tests_without_parameters_a_sample_leaves_some_out_and_others_the_next_time() -> None:
+@pytest.mark.parametrize("of", [SAMPLED_PLAIN, SAMPLED_FEW])
+def test_of_tests_with_few_sets_a_sample_leaves_some_out_and_others_the_next_time(of: int) -> None:
     changes = [f"change {number}" for number in range(300)]
-    drawn = [change for change in changes if is_drawn("test_one", change)]
-    assert abs(len(drawn) / len(changes) - 1 / SAMPLED_PLAIN) < 0.1
+    drawn = [change for change in changes if is_drawn("test_one", change, of)]
+    assert abs(len(drawn) / len(changes) - 1 / of) < 0.1
 
     # What each Python runs is the oldest one's half of the time, and else the newest one's.
     oldest = {change for change in drawn if dealt(["test_one"], change, OLDEST)}
