@@ -788,6 +788,13 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     code, _, err = finish(start("--trace", "Wrapper.fill", "--", "shares.py"))
     assert code == 2
     assert "What a library has goes as package.module.Wrapper.fill" in err
+    code, _, err = finish(start("--trace", "os.path.joim", "--", "shares.py"))
+    assert (code, "What a library has goes by its name there" in err) == (2, True), err
+    nameless = Program.write(tmp_path / "nameless.py", "half = lambda n: n / 2  # @half")
+    code, _, err = finish(start("--trace", "half", "--", "nameless.py"))
+    place = f"nameless.py:{nameless.line('half')}"
+    assert (code, f"half is a lambda at {place}" in err) == (2, True), err
+    assert f"Set a breakpoint on its line, {place}" in err
     code, _, err = finish(start("--trace", "Wrapper", "--", "shares.py"))
     assert code == 2
     assert "A class goes as Wrapper.__init__; what a library has goes as package" in err

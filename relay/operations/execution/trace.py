@@ -39,7 +39,7 @@ from relay.operations.execution.stepping import (
 )
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
-from relay.operations.execution.uncalled import is_defined, what_is_meant_instead
+from relay.operations.execution.uncalled import is_defined, lambda_named, what_is_meant_instead
 from relay.operations.functions import (
     all_parameters,
     has_more_sources,
@@ -47,6 +47,7 @@ from relay.operations.functions import (
     source_roots,
 )
 from relay.operations.report.report_text import cut, one_line, size
+from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
 from relay.session.session import Session
 from relay.session.source_text import source_lines
@@ -205,6 +206,16 @@ async def _is_loaded(session: Session, function: str) -> bool:
         )
     if await trio.to_thread.run_sync(has_more_sources, roots, abandon_on_cancel=True):
         return False  # nobody has looked there: the run tells
+    found = await trio.to_thread.run_sync(lambda_named, roots, function, abandon_on_cancel=True)
+    if found is not None:
+        place = f"{short_path(session, found.path)}:{found.line}"
+        raise _refusal(
+            "function",
+            function,
+            f"no source defines a function {function}: {found.name} is a lambda at {place}, and a trace"
+            " goes by a function's own name",
+            f"Set a breakpoint on its line, {place}; or trace the function that calls it",
+        )
     similar = list(loaded.similar)
     if not similar and (misspelt := await similar_function(session, function)) is not None:
         similar = [misspelt]
@@ -219,6 +230,10 @@ async def _is_loaded(session: Session, function: str) -> bool:
 
 def _other_names(function: str) -> str:
     """What a name that is not known may have to be called."""
+    if "." in function and not function[0].isupper():
+        return (
+            "What a library has goes by its name there, package.module.name; or give file and line"
+        )
     a_class = function.rpartition(".")[2][:1].isupper()
     initial = f"A class goes as {function}.__init__; what" if a_class else "What"
     return f"{initial} a library has goes as package.module.{function}; or give file and line"

@@ -93,6 +93,20 @@ def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
                 yield path
 
 
+def lambda_named(roots: Sequence[str], function: str) -> FunctionPlace | None:
+    """The first lambda to which some source of the program gives this name, whatever has it there."""
+    name = function.rpartition(".")[2]
+    given = re.compile(
+        rb"^[ \t]*%s[ \t]*(?::[^=\n]+)?=[ \t]*lambda\b" % name.encode(), re.MULTILINE
+    )
+    for path in chain.from_iterable(map(sources_below, roots)):
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            text = file.read()
+            if (found := given.search(text)) is not None:
+                return FunctionPlace(name, path, text.count(b"\n", 0, found.start()) + 1)
+    return None
+
+
 class FunctionPlace(NamedTuple):
     """A function that a source of the program defines."""
 
