@@ -135,25 +135,12 @@ def test_it_is_named_at_the_end(name: str, tmp_path: Path) -> None:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(dedent(text).lstrip())
 
-    def told(*options: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "relay", "run", "--on-exception", *options, "--", *words]
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment(tmp_path / "state"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-
-    end = json.loads(told("--json").stdout.splitlines()[-1])
+    end = json.loads(relay_run(tmp_path, "--json", "--", *words).stdout.splitlines()[-1])
     assert (end["type"], end["stops"]) == ("end", stops)
     found = [(one["test"], one["message"]) for one in end["without_stop"]]
     assert found == expected
 
-    ended = told().stderr.rpartition("[end] ")[2].splitlines()
+    ended = relay_run(tmp_path, "--", *words).stderr.rpartition("[end] ")[2].splitlines()
     assert ended[1 : 1 + len(expected)] == [f"[no stop] {test}: {why}" for test, why in expected]
 
 
@@ -176,9 +163,14 @@ def test_a_worker_that_was_followed_until_it_died_did_not_run_without_the_debugg
 def end_of(tests: str, folder: Path, *options: str) -> dict[str, Any]:
     """The last row of `relay run --json` of these tests."""
     (folder / "test_it.py").write_text(tests)
-    command = [sys.executable, "-m", "relay", "run", "--json", "--on-exception", "--", *PYTEST]
-    done = subprocess.run(
-        [*command, *options, "test_it.py"],
+    done = relay_run(folder, "--json", "--", *PYTEST, *options, "test_it.py")
+    end: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return end
+
+
+def relay_run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--on-exception", *words],
         cwd=folder,
         env=environment(folder / "state"),
         stdin=subprocess.DEVNULL,
@@ -187,5 +179,3 @@ def end_of(tests: str, folder: Path, *options: str) -> dict[str, Any]:
         timeout=SECONDS,
         check=False,
     )
-    end: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return end
