@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import struct
 import sys
@@ -22,9 +21,6 @@ if sys.platform != "win32":
 END_SECONDS = 0.5
 """How long the end of a process may follow the end of its connection."""
 
-AT_ONCE_SECONDS = 0.05
-"""How long the end of a process may follow the end of its connection which that has closed."""
-
 _INFO_BYTES = 64
 _GET_INFO = (3 << 30) | (_INFO_BYTES << 16) | (0xFF << 8) | 11
 _EXIT_INFO = 1 << 3
@@ -36,7 +32,6 @@ class ExitWatch:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._ended_at_once: bool | None = None  # None: not known yet
         try:
             self._descriptor = os.pidfd_open(pid)
         except (OSError, AttributeError):  # gone already, or no Linux
@@ -59,26 +54,10 @@ class ExitWatch:
             await trio.lowlevel.wait_readable(self._descriptor)
         return signal_of(self._status())
 
-    async def connection_ended(self) -> None:
-        """Learn whether that of the process is over since the process is, as by `os._exit`."""
-        if self._descriptor >= 0:
-            with trio.move_on_after(AT_ONCE_SECONDS):
-                await trio.lowlevel.wait_readable(self._descriptor)
-            self._ended_at_once = self._has_ended()
-
     def has_gone_on(self) -> bool:
-        """Whether it lives, or has ended by itself, later than its connection; False where nobody knows."""
-        if self._descriptor < 0:
-            return False
-        status, at_once = self._status(), self._ended_at_once
-        if status is None or signal_of(status) is not None:
-            return False
-        return not (self._has_ended() if at_once is None else at_once)
-
-    def _has_ended(self) -> bool:
-        poll = select.poll()
-        poll.register(self._descriptor, select.POLLIN)
-        return bool(poll.poll(0))
+        """Whether it lives, or has ended by itself; False where nobody knows."""
+        status = None if self._descriptor < 0 else self._status()
+        return status is not None and signal_of(status) is None
 
     def _status(self) -> int | None:
         status = _unreaped_status(self.pid)

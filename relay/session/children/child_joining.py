@@ -144,7 +144,6 @@ class ChildJoining:
             return None
         self._awaited[pid] = child.argv
         self._parting[pid] = watch
-        await watch.connection_ended()
         ending = await watch.signal_name()
         if not watch.has_gone_on():
             self._awaited.pop(pid, None)

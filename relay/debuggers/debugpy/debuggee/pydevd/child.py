@@ -89,6 +89,7 @@ def join(spec: dict[str, str]) -> None:
     link = _parts["link"].Link(pydevd, py_db, kept.own_socket(sock))
     hooks = _parts["hooks"]
     link.hide_files((os.path.join(spec["site"], "sitecustomize.py"),))
+    _say_goodbye(link)
     hooks.install(link)
     link.wait_until_configured()
     # The debugger stays: the program's collections need not walk its thousands of objects.
@@ -168,7 +169,8 @@ def _forget_parent(pydevd: Any) -> None:
 
 
 def _say_goodbye(link: Any) -> None:
-    """Forked children end by os._exit, which runs nothing: their last words would be lost."""
+    """Forked children, and workers that give up, end by os._exit, which runs nothing: their last words
+    would be lost, and nobody would know whether they have gone on without the debugger."""
 
     def leave(status: int) -> None:
         if not link.over:
