@@ -86,25 +86,26 @@ def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
     wanted = rb"(?:async[ \t]+)?def[ \t]+" + re.escape(name) + rb"[ \t]*[(\[]"
     if before:
         wanted += rb"|class[ \t]+" + re.escape(before[-1]) + rb"[ \t]*[(\[]"
-    definition = re.compile(rb"^[ \t]*(?:" + wanted + rb")", re.MULTILINE)
+    for path, *_ in _matching(roots, rb"(?:" + wanted + rb")"):
+        yield path
+
+
+def _matching(roots: Sequence[str], statement: bytes) -> Iterator[tuple[str, int]]:
+    """The sources of the program that have such a statement, and the line of the first in each."""
+    wanted = re.compile(rb"^[ \t]*" + statement, re.MULTILINE)
     for path in chain.from_iterable(map(sources_below, roots)):
         with contextlib.suppress(OSError), open(path, "rb") as file:
-            if definition.search(file.read()):
-                yield path
+            text = file.read()
+            if (found := wanted.search(text)) is not None:
+                yield path, text.count(b"\n", 0, found.start()) + 1
 
 
 def lambda_named(roots: Sequence[str], function: str) -> FunctionPlace | None:
     """The first lambda to which some source of the program gives this name, whatever has it there."""
     name = function.rpartition(".")[2]
-    given = re.compile(
-        rb"^[ \t]*%s[ \t]*(?::[^=\n]+)?=[ \t]*lambda\b" % name.encode(), re.MULTILINE
-    )
-    for path in chain.from_iterable(map(sources_below, roots)):
-        with contextlib.suppress(OSError), open(path, "rb") as file:
-            text = file.read()
-            if (found := given.search(text)) is not None:
-                return FunctionPlace(name, path, text.count(b"\n", 0, found.start()) + 1)
-    return None
+    given = re.escape(name.encode()) + rb"[ \t]*(?::[^=\n]+)?=[ \t]*lambda\b"
+    found = next(_matching(roots, given), None)
+    return None if found is None else FunctionPlace(name, *found)
 
 
 class FunctionPlace(NamedTuple):

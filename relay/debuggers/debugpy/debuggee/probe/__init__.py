@@ -91,6 +91,7 @@ PARTS = (
     "stops/captures",
     "frames/statement_visits",
     "stops/breakpoints",
+    "stops/function_names",
     "stops/functions",
     "trace/values",
     "trace/record",

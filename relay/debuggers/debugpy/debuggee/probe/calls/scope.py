@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import template_name
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, real_path
+    from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
+        ends_with,
+        module_names,
+        qualified_name,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
         FunctionTarget,
-        ends_with,
         is_in_its_file,
-        module_names,
         place_of_code,
-        qualified_name,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import is_secret_name
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _NO_STOP_EVENT = "relayNoStop"
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
-_LONGEST_OF_RUNNER = 200
+_LONGEST_OF_RUNNER = 200  # characters of what a runner says
 _MOST_HELD = 8
 _PUT_AROUND = (
     ("litestar.exceptions.base_exceptions", "LitestarException"),

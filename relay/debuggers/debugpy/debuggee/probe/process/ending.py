@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import new_hits
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import report_captures
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import give_up_entry
-    from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_places, new_places
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        function_places,
+        new_places,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_watching
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import forget_trace, report_trace

@@ -3,6 +3,7 @@
 breakpoints       lines and conditions, in the program's frames; hits are counted here
 direct_questions  breakpoints that are asked without pydevd
 functions         function breakpoints, by qualified names
+function_names    which function a qualified name means
 asked_expressions  values of conditions and captures, quickly
 captures          what expressions were worth at each hit of a breakpoint that never stops
 arrivals          threads that meet a breakpoint as they are to stand for another's stop

@@ -47,7 +47,10 @@ if TYPE_CHECKING:
         question_of_pydevd,
         questions,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_stops, new_places
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        function_stops,
+        new_places,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
     from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import note_asked_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import current_exception
-    from relay.debuggers.debugpy.debuggee.probe.stops.functions import value_named
+    from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
+        value_named,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_class,
         module_of,

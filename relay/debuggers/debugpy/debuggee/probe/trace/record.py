@@ -23,7 +23,12 @@ if TYPE_CHECKING:
         is_user_code,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.stops.functions import place_of_code, qualified_name
+    from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
+        qualified_name,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        place_of_code,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace.values import (
         ROOM,
         UNCHANGING,

@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
-    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
-        FunctionTarget,
-        is_defined_so,
+    from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
         is_function,
-        is_meant,
         is_named_elsewhere,
         is_own_namespace,
         module_names,
-        place_of_code,
         value_named,
         walk_namespace,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        FunctionTarget,
+        is_defined_so,
+        is_meant,
+        place_of_code,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
     from relay.debuggers.debugpy.debuggee.probe.trace.monitor import MonitorListener

@@ -11,7 +11,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
@@ -116,27 +116,29 @@ def hands_on_namespace(found: list[Any]) -> bool:
     Not by `vars(o).items()`, `o.__dict__[name]`, or `name in locals()`, which pytest writes into the
     asserts of each test. found: the code's instructions, as `dis` lists them.
     """
-    arguments: int | None = None  # on the stack, of a call that is to give a namespace
+    return any(
+        place is None or not _uses_at_once(*found[place + 1 : place + 3])
+        for place in _namespaces_got(found)
+    )
+
+
+def _namespaces_got(found: list[Any]) -> Iterator[int | None]:
+    """Behind which instructions such a dict lies on top of the stack. None for one that is got where nobody
+    sees it: the function that gives it goes elsewhere, or which call is its own is not plain."""
+    arguments: int | None = None  # on the stack, of a call that is to give one
     for place, one in enumerate(found):
         named = one.argval if one.opname.startswith("LOAD_") else None
         if named.__class__ is str and named in NAMESPACES:
-            is_there = named not in _CALLED_FOR_NAMESPACE
-            arguments = None if is_there else 0
-        elif arguments is None:
-            continue
-        elif one.opname in _CALL_OPERATIONS:
-            is_there = one.arg == arguments
-            if not is_there:
-                return True  # what is called for an argument: which call is the one is not plain
+            is_called = named in _CALLED_FOR_NAMESPACE
+            arguments = 0 if is_called else None
+            if not is_called:
+                yield place
+        elif arguments is not None:
+            if one.opname.startswith(_BEFORE_CALL):
+                arguments += _loaded_by(one)
+                continue
+            yield place if one.opname in _CALL_OPERATIONS and one.arg == arguments else None
             arguments = None
-        elif one.opname.startswith(_BEFORE_CALL):
-            is_there = False
-            arguments += _loaded_by(one)
-        else:
-            return True  # the function goes elsewhere
-        if is_there and not _uses_at_once(*found[place + 1 : place + 3]):
-            return True
-    return False
 
 
 def _loaded_by(one: Any) -> int:
