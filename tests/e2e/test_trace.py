@@ -1096,3 +1096,17 @@ async def test_a_function_within_a_function_goes_by_both_names(
         lines = told["text"].splitlines()
         assert lines[0].startswith(name if name != "total.taxed" else "Cart.total.taxed")
         assert lines[-1] == end
+
+
+async def test_a_lambda_that_is_loaded_is_no_function_to_trace(api: Api, program: Write) -> None:
+    source = program("""
+        half = lambda number: number / 2  # @half
+        half(2)  # @main
+        half(4)
+    """)
+    session = await paused(api, source, "main")
+    for name in ("half", f"{source.path.stem}.half"):
+        with pytest.raises(Refused) as refused:
+            await traced(session, function=name)
+        assert f"half is a lambda at {source.path.name}:{source.line('half')}" in str(refused.value)
+    assert (await session.get(""))["status"] == "paused"

@@ -86,12 +86,12 @@ def _is_bound_so(parts: list[str], frame: Any) -> bool:
         classes = mro_of(receiver if is_class(receiver) else type(receiver))
         for cls in classes:
             if name_of(cls) == parts[-2] and _is_class_named(cls, parts[:-1]):
-                return _code_behind(lookup(mro_of(cls), parts[-1])) is code
+                return code_behind(lookup(mro_of(cls), parts[-1])) is code
         owner = value_named(parts[:-1])
         is_other = is_class(owner) and not any(cls is owner for cls in classes)
         if is_other and type(lookup(mro_of(owner), parts[-1])) is not staticmethod:
             return False  # a call with a class from which the one that is named has the function
-    return _code_behind(value_named(parts)) is code
+    return code_behind(value_named(parts)) is code
 
 
 def _is_class_named(cls: Any, parts: list[str]) -> bool:
@@ -102,7 +102,8 @@ def _is_class_named(cls: Any, parts: list[str]) -> bool:
     return ends_with(path, parts) and is_own_namespace(namespace)
 
 
-def _code_behind(value: Any) -> Any:
+def code_behind(value: Any) -> Any:
+    """Of a function, or of what wraps one and says so; None of anything else."""
     function = _unwrapped(value)
     return None if function is None else function.__code__
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
+        code_behind,
         is_function,
         is_named_elsewhere,
         is_own_namespace,
@@ -178,13 +179,17 @@ def report_trace() -> None:
 
 
 def trace_functions(function: str) -> dict[str, Any]:
-    """Whether a function of this name is loaded, which are called nearly so, and whether it is in C."""
+    """Whether a function of this name is loaded, which are called nearly so, and whether it is in C.
+
+    A lambda is not: it goes by no name, whatever stands for it.
+    """
     wanted, names = function.split("."), set()
     value = value_named(wanted) or value_named(["builtins", *wanted])
     if type(value) in _IN_C or (is_class(value) and not is_heap_type(value)):
         return {"found": False, "similar": [], "in_c": True}
-    if is_function(value):
-        return {"found": True, "similar": []}
+    code = code_behind(value)
+    if code is not None:
+        return {"found": code.co_name != _LAMBDA, "similar": []}
     if is_class(value):
         own = [name for name, one in namespace_of(value).items() if is_function(one)]
         public = [name for name in own if name[0] != "_" or name == "__init__"] or own
@@ -197,7 +202,9 @@ def trace_functions(function: str) -> dict[str, Any]:
         roots = list(module_names(namespace))
         if not is_own and not any(root[0] == wanted[0] for root in roots):
             continue
-        for path, _ in attempt(lambda n=namespace: list(walk_namespace(n, 3)), default=[]):
+        for path, one in attempt(lambda n=namespace: list(walk_namespace(n, 3)), default=[]):
+            if one.__code__.co_name == _LAMBDA:
+                continue
             whole = any(wanted == [*root, *path] for root in roots)
             if whole or (is_own and wanted == path[-len(wanted) :]):
                 return {"found": True, "similar": []}
@@ -210,6 +217,7 @@ def trace_functions(function: str) -> dict[str, Any]:
     return {"found": False, "similar": [bare[name] for name in near]}
 
 
+_LAMBDA = "<lambda>"
 _LISTENERS: dict[tuple[bool, bool], Any] = {
     (False, False): SettraceListener,
     (False, True): MonitorListener,
