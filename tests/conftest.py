@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,8 +74,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure() -> None:
-    """Under xdist each worker has a mark of its own, and looks for its own only."""
+    """Under xdist each worker has a mark of its own, and looks for its own only. Ctrl-C means what it
+    usually does: a shell without job control ignores it for what it starts in the background, and so
+    would each process that a test sends it to."""
     leftovers.mark()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
