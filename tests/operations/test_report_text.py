@@ -145,11 +145,17 @@ def test_of_a_stack_that_does_not_fit_the_outermost_frame_of_the_program_stays()
     report = Report(status=Phase.PAUSED, locals=[], stack=[*deep, test, *[LIBRARY] * 50])
     for room, said in (
         (150, " < total :2 < … +198 more < test_total tests/test_shop.py:4 < (50 library frames)"),
-        (110, "stack: total shop.py:1 < total :2 < total :3 < … +199 more"),
+        (130, " < … +199 more < test_total tests/test_shop.py:4 < …"),
+        (110, "stack: total shop.py:1 < total :2 < total :3 < … +248 more"),
     ):
         text = render(report, room)
         assert len(text.encode()) <= room
         assert text.endswith(said)
+    long = test.model_copy(
+        update={"name": "test_the_total_of_a_cart_with_a_voucher_that_has_run_out"}
+    )
+    text = render(report.model_copy(update={"stack": [deep[0], long, *[LIBRARY] * 50]}), 140)
+    assert text.endswith("stack: total shop.py:1 < test_the_total_of… tests/test_shop.py:4 < …")
     same = report.model_copy(update={"stack": [*deep, deep[0]]})
     assert render(same, 300).endswith(" more < total :1")
 

@@ -5,7 +5,7 @@ Pure: a model in, text out. Knows which lines matter more; refuses to know a deb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from relay.dap.lifecycle import Phase
@@ -19,6 +19,8 @@ MOST_LINE = 240
 MOST_SOURCE = 110
 MOST_BEFORE = 24
 """Bytes of an old value that are worth being shown beside the new one."""
+LEAST_NAME = 20
+"""Bytes that a long name may be cut down to before its frame is left out."""
 STACK_SHARE = 0.4
 
 _RELATIONS = {
@@ -254,7 +256,7 @@ def _left_out(count: int) -> str:
 
 
 class LeftOut(NamedTuple):
-    """So many frames of a deep stack, whose code is not known."""
+    """So many frames of a deep stack, whose code is not known; 0 where they are not counted."""
 
     frames: int
 
@@ -267,19 +269,34 @@ def _stack(report: Report, room: int) -> list[str]:
     if len(report.stack) < 2:
         return []
     entries = _entries(report)
-    counts = [one.frames if isinstance(one, LeftOut) else 1 for one in entries]
-    text = "stack: " + _joined(entries)
-    if size(text) <= room:
-        return [text]
     outermost = max((i for i, one in enumerate(entries) if isinstance(one, ReportFrame)), default=0)
-    for last in (outermost, len(entries)):
-        for count in range(last - 1, 0, -1):
-            head, left = _joined(entries[:count]), f"{CUT} +{sum(counts[count:last])} more"
-            tail = _joined(entries[last:], entries[count - 1])
-            text = f"stack: {' < '.join(filter(None, [head, left, tail]))}"
+    for end in _ends(entries[outermost:]):
+        last = outermost if end else len(entries)
+        for count in range(last, 0, -1):
+            left = sum(map(_frames_in, entries[count:last]))
+            middle = f"{CUT} +{left} more" if left else ""
+            said = [_joined(entries[:count]), middle, _joined(end, entries[count - 1])]
+            text = f"stack: {' < '.join(filter(None, said))}"
             if size(text) <= room:
                 return [text]
     return [CUT]
+
+
+def _ends(end: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    """The outermost frame of the program and what called it, said ever shorter, at last not at all."""
+    yield end
+    frame = end[0]
+    if isinstance(frame, ReportFrame):
+        called = [LeftOut(0)] if len(end) > 1 else []
+        yield [frame, *called]
+        yield [frame.model_copy(update={"name": cut(frame.name, LEAST_NAME)}), *called]
+    yield []
+
+
+def _frames_in(entry: Entry) -> int:
+    if isinstance(entry, LeftOut):
+        return entry.frames
+    return entry if isinstance(entry, int) else 1
 
 
 def _entries(report: Report) -> list[Entry]:
@@ -312,7 +329,7 @@ def _joined(entries: Sequence[Entry], before: Entry = 0) -> str:
             texts.append(library_frames(entry))
             continue
         if isinstance(entry, LeftOut):
-            texts.append(f"{CUT} +{entry.frames} more")
+            texts.append(f"{CUT} +{entry.frames} more" if entry.frames else CUT)
             known = []
             continue
         file = "" if known == [entry.path] else entry.path or "?"
