@@ -10,7 +10,7 @@ import pytest
 
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
-from tests.e2e.test_history import CHANGING, SHOP, UNSEEN, WAYS, changes, why
+from tests.e2e.test_history import CHANGING, SHOP, UNSEEN, WAYS, changes, is_complete, why
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -417,6 +417,71 @@ async def test_odd_ways_to_write_are_seen(api: Api, program: Write, python: str)
             for old, new, mark in expected
         ], (expression, told)
         assert told["complete"] is True, told
+
+
+OTHER_KEYS = """
+    import collections
+
+    def other_keys(yes, no):
+        counts = {"b": 0}
+        counts["a" if yes else "b"] = 1  # @chosen
+        counts["b"] = 2
+        counts["b" if yes else "a"] = 3
+        counts |= {"c": 4, "a": 5}  # @merged
+        counts.update(b=6)
+        del counts["b"]
+        counts["b" if no else "a"] += 1  # @raised
+        filled = collections.defaultdict(int)
+        filled["b"], filled["a" if yes else "b"]  # @filled
+        by_number = {0: "x", 2: "y"}
+        by_number[True] = "one"  # @true
+        by_number[1.0] = "two"  # @float
+        by_number["1"] = "text"
+        row = []
+        row += 7, 8  # @begun
+        row += [9]
+        row.append(10)
+        row.extend([11])
+        row[0] = 1
+        row[1] = 2  # @second
+        row[1:2] = [3]  # @slice
+        row[-4] = 4  # @from_the_end
+        del row[2]
+        del row[0]  # @moved
+        row[True] = 5  # @bool
+        row *= 2
+        short = [one for one in "ab"]  # @short
+        index = 0
+        index += 1
+        short[index] = "c"  # @by_name
+        short[index - 1] = "d"
+        return counts  # @here
+
+    other_keys(True, False)
+"""
+
+
+async def test_what_is_written_under_other_keys_hides_no_write(
+    api: Api, program: Write, python: str
+) -> None:
+    keys = program(OTHER_KEYS)
+    cases = {
+        "counts['a']": [("5", "6", "raised"), ("1", "5", "merged"), (None, "1", "chosen")],
+        "filled['a']": [(None, "0", "filled")],
+        "by_number[1]": [("'one'", "'two'", "float"), (None, "'one'", "true")],
+        "row[1]": [
+            ("10", "5", "bool"),
+            ("4", "10", "moved"),
+            ("3", "4", "from_the_end"),
+            ("2", "3", "slice"),
+            ("8", "2", "second"),
+            (None, "8", "begun"),
+        ],
+        "short[1]": [("'b'", "'c'", "by_name"), (None, "'b'", "short")],
+    }
+    session = await recorded_at(api, keys, "here", *cases, python=python)
+    for expression, expected in cases.items():
+        await is_complete(session, keys, expression, expected)
 
 
 MANY_CLASSES = """

@@ -219,6 +219,7 @@ PARTS = (
     "waits/quiet",
     "waits/task_waits",
     "waits/hang",
+    "writes/other_keys",
     "writes/write_sites",
     "writes/write_log",
     "writes/write_effects",

@@ -44,6 +44,9 @@ _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETE
 _ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
 _known_depths: Any = CodeTable()
+_known_tops: Any = CodeTable()
+_arrays: dict[int, Any] = {}
+"""Of so many objects, as ctypes reads them from memory."""
 _known_effects: dict[tuple[int, Any, bool], int] = {}
 """On the depth of the stack: of an operation, with its argument, that jumps or does not."""
 _MOST_EFFECTS = 10_000
@@ -73,10 +76,26 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
         height = ctypes.c_int.from_address(inner + TOP_AT).value
         top = inner + VALUES_AT + height * WORD_SIZE
     else:  # it is in a register, and so worked out
-        code = frame.f_code
-        height = len(names_of_variables(code)) + stack_depths(code)[offset]
-        top = inner + VALUES_AT + height * WORD_SIZE
+        top = inner + _tops_of(frame.f_code)[offset]
+    if not _REFERENCE_MARKS:
+        objects = _arrays.get(count) or _arrays.setdefault(count, ctypes.py_object * count)
+        try:
+            return objects.from_address(top - count * WORD_SIZE)[::-1]  # type: ignore[no-any-return]
+        except ValueError:  # one of them is NULL
+            pass
     return [referred_object(ctypes, top - place * WORD_SIZE) for place in range(1, count + 1)]
+
+
+def _tops_of(code: Any) -> dict[int, int]:
+    """Where the stack ends before each instruction, counted from the beginning of the interpreter's frame."""
+    known: dict[int, int] | None = _known_tops.get(code)
+    if known is None:
+        variables = len(names_of_variables(code))
+        known = _known_tops[code] = {
+            offset: VALUES_AT + (variables + depth) * WORD_SIZE
+            for offset, depth in stack_depths(code).items()
+        }
+    return known
 
 
 def referred_object(ctypes: Any, place: int) -> Any:

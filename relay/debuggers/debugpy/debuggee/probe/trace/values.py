@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, plan_of
 
 ROOM, WIDE_ROOM = 80, 200  # characters of a changed value; of an argument or a result
-_MOST_SECONDS = 3.0  # for the texts of values
+_MOST_SECONDS = 3.0  # for the texts of values, and
+_MOST_SHARE = 0.25  # of the time since they began
 _SLOW_TEXT = 1.0  # seconds after which one may be interrupted
 _PLAIN_KINDS = (int, float, complex, bool, str, bytes, type(None), range, type)
 _CODE_KINDS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
@@ -67,7 +68,7 @@ class ValueTexts:
 
     def __init__(self, reveal: bool) -> None:
         self.reveal, self.truncated = reveal, False
-        self.seconds = 0.0
+        self.seconds, self.since = 0.0, time.monotonic()
         self.slow: set[Any] = set()  # types whose text had to be cut short
         self.saying: _Saying | None = None
 
@@ -94,8 +95,10 @@ class ValueTexts:
             return text_of(value, plan, room)
         if plan.show is PLAIN_SHOW:
             return f"<{plan.name}>", False, False
-        is_late = self.seconds > _MOST_SECONDS and plan.cls not in _TEXT_KINDS
-        if is_late or plan.cls in self.slow:
+        is_late = self.seconds > _MOST_SECONDS and self.seconds > _MOST_SHARE * (
+            time.monotonic() - self.since
+        )
+        if (is_late and plan.cls not in _TEXT_KINDS) or plan.cls in self.slow:
             self.truncated = True
             return f"<{plan.name}: its text takes too long>", True, False
         return self._timed(lambda: text_of(value, plan, room), plan)

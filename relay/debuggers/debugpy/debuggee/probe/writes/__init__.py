@@ -25,6 +25,7 @@ write_recorder    the states whose writes are recorded, and the one listener for
 write_log         the newest writes of one state, for each object that has it
 write_places      which states an expression may name, known from source alone
 write_sites       which instructions of a code may write the state
+other_keys        which of these write under another key, as their constants say
 write_lines       which lines may write to a place, and where the statement is over
 write_exits       where a line that may write is left, and by which instruction
 write_claims      which line or thread has written what is found changed

@@ -73,6 +73,8 @@ _GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
 _PLAIN_METHODS = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
 _STATEMENTS = frozenset(("setattr", "delattr", "setitem", "delitem"))
 """Functions that do what a statement does, by the method of the object's type."""
+_ADDERS = frozenset(("append", "extend", "__iadd__", "iadd", "iconcat"))
+"""Those of LIST_WRITERS that leave what the list has."""
 _BOUND_TYPES = (types.BuiltinFunctionType, types.MethodWrapperType)
 
 
@@ -208,9 +210,12 @@ def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> 
 
 
 def _container_change(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    container = stack_values(frame, offset, site.position)[-1]
-    target = _container_target(watch, container)
-    _await(watch, frame, site, [] if target is None else [target])
+    values = stack_values(frame, offset, site.position)
+    if site.indexed and type(values[0]) is int and 0 <= values[0] != watch.state.key:
+        return  # another item, or none of a list
+    target = _container_target(watch, values[-1])
+    if target is not None and not (site.adds and _lies_before_end(target)):
+        _await(watch, frame, site, [target])
 
 
 def _item_read(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
@@ -391,7 +396,14 @@ def _targets_of_call(watch: WriteWatch, function: Any, values: list[Any]) -> lis
             target = _slot_target(watch, *values[:2])
     elif name in (LIST_WRITERS if watch.state.kind == "list_item" else DICT_WRITERS):
         target = _container_target(watch, values[0])
+        if target is not None and name in _ADDERS and _lies_before_end(target):
+            target = None
     return [] if target is None else [target]
+
+
+def _lies_before_end(target: StateTarget) -> bool:
+    """Whether the list is that long already: what is added to it comes behind this item."""
+    return target.kind == "list_item" and target.key < list.__len__(target.owner)
 
 
 _WRITERS = {

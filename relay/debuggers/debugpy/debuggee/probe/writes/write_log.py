@@ -13,6 +13,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import WITHOUT_FILE, template_place
@@ -25,6 +26,7 @@ _MOST_WRITES_KEPT = 100  # writes of one object
 _MOST_WRITTEN_OBJECTS = 50_000
 _MOST_FRAMES = 20  # of the stack of a write
 _TEXT_ROOM = 200  # characters of a value
+_WITHOUT_WEAK_REFERENCES = (list, dict)
 _SWEEP_AFTER = 1000  # writes after which those objects are let go that nobody else has
 
 
@@ -50,7 +52,8 @@ class ObjectWrites:
         self.last: Any = None  # address of the value that was written last
         self.owner: Any = None  # how it is known that the address is still the same object's
         if is_held:
-            self.owner = attempt(weakref.ref, owner) or (lambda: owner)
+            has_weak = type(owner) not in _WITHOUT_WEAK_REFERENCES
+            self.owner = (has_weak and attempt(weakref.ref, owner)) or (lambda: owner)
 
     def is_of(self, owner: Any) -> bool:
         return self.owner is None or self.owner() is owner
@@ -151,15 +154,35 @@ def stack_of_write(frame: Any, line: int | None = None) -> tuple[tuple[str, str,
     """
     found: list[tuple[str, str, int]] = []
     while frame is not None and len(found) < _MOST_FRAMES:
-        code, line = frame.f_code, line or frame.f_lineno
-        if not is_debugger_file(code.co_filename):
-            place = template_place(frame, line, True)
-            if place is None:
-                found.append((code.co_filename, code.co_name, line))
-            else:
-                found.append((place.path, place.name, place.line))
+        code, at = frame.f_code, frame.f_lasti if line is None else ~line
+        known = _places_in.get(code)
+        if known is None:
+            known = _places_in[code] = {}
+        place = known.get(at) or _place_of_call(frame, at, line, known)
+        if place is not _OF_DEBUGGER:
+            found.append(place)
         frame, line = frame.f_back, None
     return tuple(found)
+
+
+_OF_DEBUGGER = ("", "", 0)
+_places_in: Any = CodeTable()
+"""Places in each code, by the instruction, or by the line with its bits inverted: below all of these."""
+
+
+def _place_of_call(
+    frame: Any, at: int, line: int | None, known: dict[int, Any]
+) -> tuple[str, str, int]:
+    code, line = frame.f_code, line or frame.f_lineno
+    if is_debugger_file(code.co_filename):
+        found = _OF_DEBUGGER
+    else:
+        shown = template_place(frame, line, True)
+        if shown is not None:
+            return shown.path, shown.name, shown.line  # which lines are whose may not be known yet
+        found = code.co_filename, code.co_name, line
+    known[at] = found
+    return found
 
 
 _with_source: dict[str, bool] = {}

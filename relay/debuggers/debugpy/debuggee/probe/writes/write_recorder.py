@@ -288,9 +288,13 @@ class WriteRecorder:
 
     def look(self, frame: Any, offset: int, looks: tuple[_Look, ...]) -> None:
         """An instruction of these looks is about to run."""
-        if threading.get_ident() not in self.at_stops:
-            for look in looks:
-                look.watch.look(frame, offset, look)
+        if self.at_stops and threading.get_ident() in self.at_stops:
+            return
+        for look in looks:
+            watch, site, _, given = look
+            # Most that come behind one that may write find that it was about something else.
+            if site is not None or given is not None or id(frame) in watch.pending:
+                watch.look(frame, offset, look)
 
 
 _recorders: list[WriteRecorder] = []

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         operations_named,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.paths import real_path
+    from relay.debuggers.debugpy.debuggee.probe.writes.other_keys import is_of_other_item
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_flow import (
         NO_FLOW,
         WriterFlow,
@@ -60,6 +61,10 @@ class WriteSite(NamedTuple):
     argument: int = 0
     follower: int = -1
     """The instruction after one that is looked at when it is over."""
+    adds: bool = False
+    """Whether an "into" leaves what the list has, and adds items behind it."""
+    indexed: bool = False
+    """Whether an "into" writes the item of a list, or those of a slice, that lies on the top."""
     gives: bool = False
     """Whether a "call" is known to be of a writer, or to be given one."""
 
@@ -115,14 +120,16 @@ def write_sites(
     if not writes and not calls:
         return None
     found = [one for one in facts_of(code)[0] if one.opname not in _NO_INSTRUCTIONS]
-    sites, line = {}, 0
+    sites, line, of_items = {}, 0, state.kind in ("item", "list_item")
     lines = _lines_of_calls(found, code, state.kind, known) if calls else frozenset()
     flow = _flow_of_writers(found, code, state.kind, known) if calls else NO_FLOW
     for place, one in enumerate(found):
         line = begun_line(one) or line
         site = _site_of(one, state) if writes else None
         if site is None and writes and state.fills and one.opname == "BINARY_SUBSCR":
-            site = _site_of_read(found[place - 1], state)
+            site = WriteSite("read", position=2)
+        if site is not None and of_items and is_of_other_item(code, one, state.kind, state.key):
+            site = None
         if site is None and writes and _makes_container(code, found, place, state.kind):
             site = WriteSite("made")
         if site is None and any_dict and changes_container(one, "item"):
@@ -273,12 +280,6 @@ def _changes_of_namespace(found: list[Any]) -> dict[int, WriteSite]:
     return sites
 
 
-def _site_of_read(before: Any, state: WatchedState) -> WriteSite | None:
-    """A read of an item, unless it is plainly one under another key."""
-    is_other = before.opname == "LOAD_CONST" and before.argval != state.key
-    return None if is_other else WriteSite("read", position=2)
-
-
 def _site_of(one: Any, state: WatchedState) -> WriteSite | None:
     name, kind, deletes = one.opname, state.kind, one.opname in _DELETES
     if kind in ("item", "list_item"):
@@ -307,14 +308,16 @@ def _container_site(one: Any, kind: str) -> WriteSite | None:
     name, argument = one.opname, one.arg or 0
     is_list = kind == "list_item"
     if name in _SUBSCRIPT_OPS:
-        # A list is looked at when it is over: the index may be one of a slice.
-        return WriteSite("into", position=2) if is_list else WriteSite("item", name in _DELETES)
+        if not is_list:
+            return WriteSite("item", name in _DELETES)
+        # A list is looked at when it is over: a slice of it may be written. What is deleted moves others.
+        return WriteSite("into", position=2, indexed=name == "STORE_SUBSCR")
     if name == "STORE_SLICE":
         return WriteSite("into", position=3) if is_list else None
     if name in (("BUILD_LIST",) if is_list else _DICT_MAKES):
         return WriteSite("made")
     if name in (("LIST_APPEND", "LIST_EXTEND") if is_list else _DICT_CHANGES):
-        return WriteSite("into", position=argument + 1)
+        return WriteSite("into", position=argument + 1, adds=is_list)
     if name == "MAP_ADD" and not is_list:
         return WriteSite("into", position=argument + 2)
     if changes_container(one, kind):
