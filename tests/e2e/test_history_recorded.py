@@ -465,7 +465,7 @@ async def test_what_is_written_under_other_keys_hides_no_write(
     api: Api, program: Write, python: str
 ) -> None:
     keys = program(OTHER_KEYS)
-    cases = {
+    cases: dict[str, list[tuple[str | None, str, str]]] = {
         "counts['a']": [("5", "6", "raised"), ("1", "5", "merged"), (None, "1", "chosen")],
         "filled['a']": [(None, "0", "filled")],
         "by_number[1]": [("'one'", "'two'", "float"), (None, "'one'", "true")],
