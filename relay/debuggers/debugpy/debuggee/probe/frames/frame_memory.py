@@ -45,8 +45,6 @@ _ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
 _known_depths: Any = CodeTable()
 _known_tops: Any = CodeTable()
-_arrays: dict[int, Any] = {}
-"""Of so many objects, as ctypes reads them from memory."""
 _known_effects: dict[tuple[int, Any, bool], int] = {}
 """On the depth of the stack: of an operation, with its argument, that jumps or does not."""
 _MOST_EFFECTS = 10_000
@@ -67,23 +65,34 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
     if sys.version_info < (3, 11):  # noqa: UP036  also run by the debuggee's Python
         # What the collector is shown ends with the stack.
         return gc.get_referents(frame)[: -count - 1 : -1]
+    inner = (_memory_readers.get(0) or _memory_reader(0))(id(frame) + INNER_AT).value
+    if sys.version_info >= (3, 12) and not _REFERENCE_MARKS:
+        # Where it ends is in a register, and so worked out.
+        top = inner + _tops_of(frame.f_code)[offset]
+        try:
+            values = (_memory_readers.get(count) or _memory_reader(count))(top - count * WORD_SIZE)
+            return values[::-1]  # type: ignore[no-any-return]
+        except ValueError:  # one of them is NULL
+            pass
     import ctypes
 
-    inner = word_at(ctypes, id(frame) + INNER_AT)
     if sys.version_info >= (3, 14):
         top = word_at(ctypes, inner + TOP_AT)
     elif sys.version_info < (3, 12):
         height = ctypes.c_int.from_address(inner + TOP_AT).value
         top = inner + VALUES_AT + height * WORD_SIZE
-    else:  # it is in a register, and so worked out
-        top = inner + _tops_of(frame.f_code)[offset]
-    if not _REFERENCE_MARKS:
-        objects = _arrays.get(count) or _arrays.setdefault(count, ctypes.py_object * count)
-        try:
-            return objects.from_address(top - count * WORD_SIZE)[::-1]  # type: ignore[no-any-return]
-        except ValueError:  # one of them is NULL
-            pass
     return [referred_object(ctypes, top - place * WORD_SIZE) for place in range(1, count + 1)]
+
+
+_memory_readers: dict[int, Any] = {}
+"""What reads so many objects from an address, which is done for each event of a record; 0: a word."""
+
+
+def _memory_reader(count: int) -> Any:
+    import ctypes
+
+    kind = ctypes.py_object * count if count else ctypes.c_void_p
+    return _memory_readers.setdefault(count, kind.from_address)
 
 
 def _tops_of(code: Any) -> dict[int, int]:

@@ -93,15 +93,25 @@ class ValueTexts:
         plan = plan_of(value)
         if plan.quick:
             return text_of(value, plan, room)
+        if plan.cls in _TEXT_KINDS:
+            return self._text_of_plain(value, plan, room)
         if plan.show is PLAIN_SHOW:
             return f"<{plan.name}>", False, False
         is_late = self.seconds > _MOST_SECONDS and self.seconds > _MOST_SHARE * (
             time.monotonic() - self.since
         )
-        if (is_late and plan.cls not in _TEXT_KINDS) or plan.cls in self.slow:
+        if is_late or plan.cls in self.slow:
             self.truncated = True
             return f"<{plan.name}: its text takes too long>", True, False
         return self._timed(lambda: text_of(value, plan, room), plan)
+
+    def _text_of_plain(self, value: Any, plan: Any, room: int) -> tuple[str, bool, bool]:
+        """Of what none of the program's code writes: it cannot hang."""
+        reveal_in_call(self.reveal)
+        try:
+            return text_of(value, plan, room)
+        finally:
+            reveal_in_call(False)
 
     def _timed(self, say: Any, plan: Any) -> tuple[str, bool, bool]:
         """Code of the program may run here, and may hang."""

@@ -250,8 +250,8 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
         return
     if not is_type and type(function) not in C_CALLABLES:
         return
-    is_maker = is_type or function.__name__ in MAKERS
-    makes = watch.state.kind in ("item", "list_item") and is_maker
+    kind = watch.state.kind
+    makes = kind in MAKERS and (is_type or function.__name__ in MAKERS[kind])
     targets = [] if is_type else _targets_of_call(watch, function, values)
     _await(watch, frame, site, targets, makes=makes)
 

@@ -188,9 +188,11 @@ _NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
 CALL_OPERATIONS = frozenset(
     ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
 )
-MAKERS = frozenset(("dict", "list", "copy", "fromkeys", "sorted", "split", "splitlines")) | (
-    frozenset(("OrderedDict", "defaultdict"))
-)
+MAKERS = {
+    "item": frozenset(("dict", "copy", "fromkeys", "OrderedDict", "defaultdict")),
+    "list_item": frozenset(("list", "copy", "sorted", "split", "splitlines")),
+}
+"""What gives a new dict or list, by the kind of the state that it has."""
 _DICT_MAKES = ("BUILD_MAP", "BUILD_CONST_KEY_MAP")
 _DICT_CHANGES = ("DICT_UPDATE", "DICT_MERGE")
 _LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_SLICE")
@@ -227,7 +229,7 @@ def _lines_of_calls(found: list[Any], code: Any, kind: str, known: KnownNames) -
 
 
 def _names_of_calls(kind: str) -> frozenset[str]:
-    return names_of_calls(kind) | (MAKERS if kind in ("item", "list_item") else NAMESPACES)
+    return names_of_calls(kind) | MAKERS.get(kind, NAMESPACES)
 
 
 def _may_call(code: Any, state: WatchedState, *, any_dict: bool) -> bool:

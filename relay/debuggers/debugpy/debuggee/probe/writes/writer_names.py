@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import variables_at_start
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         is_debugger_file,
@@ -94,9 +95,14 @@ def may_hand_on(code: Any) -> bool:
 
     Libraries look into namespaces, and pass on what they find there, but seldom write by it.
     """
-    path = code.co_filename
-    return path[:1] != "<" and not is_installed(path)
+    known = _hands_on.get(code)
+    if known is None:
+        path = code.co_filename
+        known = _hands_on[code] = path[:1] != "<" and not is_installed(path)
+    return bool(known)
 
+
+_hands_on: Any = CodeTable()
 
 _OWN_PROXIES = (
     ("werkzeug", "local.py"),
