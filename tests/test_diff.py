@@ -893,8 +893,12 @@ def test_equal_calls_whose_programs_end_otherwise_are_a_difference_unless_by_cha
     Program.write(tmp_path / "main.py", source)
     for other, said, code in (
         ("3", "exit codes differ: 0 in 1, 3 in 2\nno call differs: 601 with equal", 1),
-        ("kill", "exit codes differ: 0 in 1, SIGKILL in 2\nno call differs: ", 1),
-        ("killed", "nothing to compare: SIGKILL ended command 2 before a call was recorded", 2),
+        ("kill", "exit codes differ: 0 in 1, SIGKILL in 2\nno call differs: 601 with equal", 1),
+        (
+            "killed",
+            "exit codes differ: 0 in 1, SIGKILL in 2\nfirst of 600 calls that only command 1 makes: ",
+            1,
+        ),
     ):
         done = diff("--", "main.py", "0", ":::", "main.py", other)
         assert (done.returncode, done.stdout[: len(said)]) == (code, said)
@@ -1422,30 +1426,76 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
     )
 
 
-def test_what_was_called_before_an_end_at_once_is_lost_and_said_to_be(
-    diff: Diff, tmp_path: Path
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("os._exit(3)", "3"),
+        ("os.kill(os.getpid(), 9)", "SIGKILL"),
+        ("os.abort()", "SIGABRT"),
+        ("ctypes.string_at(0)", "SIGSEGV"),
+    ],
+)
+@pytest.mark.parametrize("count", [9, 900])
+def test_the_call_in_which_one_program_is_gone_is_the_difference(
+    diff: Diff, tmp_path: Path, how: str, code: str, count: int
 ) -> None:
-    """It was said to have called nothing."""
+    """Its last calls were lost, and those that were not over with them: nothing could be compared."""
     Program.write(
         tmp_path / "leaves.py",
-        """
+        f"""
+        import ctypes
         import os
         import sys
         def half(n):
             return n // 2
-        for n in range(int(sys.argv[1])):
+        def last(n):
+            if len(sys.argv) > 1:
+                {how}
+            return n
+        def main():
+            for n in range({count}):
+                half(n)
+            last([n])
             half(n)
-        os._exit(3)
+        main()
         """,
     )
-    done = diff("--", "leaves.py", "9", ":::", "leaves.py", "9")
-    assert (done.returncode, done.stdout) == (
-        2,
-        "nothing to compare: what command 1 called, if anything, is lost: "
-        "it left at once, as os._exit does (exit code 3)\n",
+    told = (
+        "first call that differs: last at leaves.py:6\n"
+        f"  with n=[{count - 1}]\n"
+        f"1: {{}}\n2: {{}}\ncalled by main\n2 of {count + 2} calls with equal arguments differ\n"
     )
-    done = diff("--", "leaves.py", "900", ":::", "leaves.py", "900")
-    assert "the runs go on beyond what was compared" in done.stdout
+    ended, gone = f"→ [{count - 1}]", "is not over at the end"
+    done = diff("--", "leaves.py", ":::", "leaves.py", "now")
+    codes = f"exit codes differ: 0 in 1, {code} in 2\n"
+    assert (done.returncode, done.stdout) == (1, codes + told.format(ended, gone))
+    done = diff("--", "leaves.py", "now", ":::", "leaves.py")
+    codes = f"exit codes differ: {code} in 1, 0 in 2\n"
+    assert (done.returncode, done.stdout) == (1, codes + told.format(gone, ended))
+    done = diff("--", "leaves.py", "now", ":::", "leaves.py", "now")
+    assert done.stdout.startswith(f"no call differs: {count + 2} with equal arguments")
+
+
+def test_a_program_that_is_gone_with_many_open_calls_has_told_of_them(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """More than the tail has room for: the innermost ones count."""
+    Program.write(
+        tmp_path / "deep.py",
+        """
+        import os
+        import sys
+        sys.setrecursionlimit(20_000)
+        def down(n, text):
+            if n:
+                return down(n - 1, text)
+            if len(sys.argv) > 1:
+                os._exit(3)
+        down(9_000, "x" * 60)
+        """,
+    )
+    done = diff("--", "deep.py", ":::", "deep.py", "now")
+    assert "first call that differs: down at deep.py:4\n  with n=0, text=" in done.stdout
 
 
 def test_that_what_is_printed_differs_is_said_beside_equal_calls_unless_by_chance(
@@ -1986,3 +2036,32 @@ def test_code_counts_by_its_name_as_functions_do(diff: Diff, tmp_path: Path) -> 
     found = diff("--", "old.py", ":::", "new.py")
     assert found.stdout.splitlines()[0].startswith("first call that differs: price at ")
     assert "1 of 3 calls with equal arguments differ" in found.stdout
+
+
+def test_calls_of_threads_are_matched_by_the_arguments_that_are_equal(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """They begin in another order, and what they share is another: one was taken for its neighbour."""
+    Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+        import threading
+
+        def work(number, found):
+            found.append(priced(number))
+
+        def priced(number):
+            return number * 2 + (number == 3 and len(sys.argv) > 1)
+
+        found = []
+        order = range(6) if len(sys.argv) == 1 else (2, 0, 4, 1, 5, 3)
+        for number in order:
+            thread = threading.Thread(target=work, args=(number, found))
+            thread.start()
+            thread.join()
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "more")
+    told = "first call that differs: priced at main.py:7\n  with number=3\n1: → 6\n2: → 7\ncalled by work\n"
+    assert (done.returncode, done.stdout[: len(told)]) == (1, told)

@@ -58,7 +58,8 @@ def comparison_text(found: Comparison, both: Compared) -> str:
         text = _made_by_one(found, both)
     else:
         text = _nothing(found, both)
-    if both.ends_differ and found.matched and found.first is None:
+    first = found.first
+    if both.ends_differ and found.matched and (first is None or first.is_end):
         text = f"exit codes differ: {_exit_codes(both.ran)}\n{text}"
     return fitted(text)
 

@@ -9,7 +9,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from relay.operations.compare.stream_reader import EndedCall, RecordedRun
+from relay.operations.compare.stream_reader import HASH_BYTES, EndedCall, RecordedRun
 
 Calls = tuple[Sequence[EndedCall], Sequence[EndedCall]]
 CallLists = tuple[list[EndedCall], list[EndedCall]]
@@ -28,6 +28,11 @@ class Difference(NamedTuple):
     """The outcome is equal, but they called other functions, or the same with other arguments."""
     is_change: bool = False
     """Outcome and branch are equal, but at the end their arguments store something else."""
+
+    @property
+    def is_end(self) -> bool:
+        """As its program ends, one is not over."""
+        return self.one.is_open or self.other.is_open
 
 
 class DifferenceKind(Enum):
@@ -327,7 +332,10 @@ def _difference(a: EndedCall, b: EndedCall, kind: DifferenceKind) -> Difference:
 
 
 def _when_ended(difference: Difference) -> float:
-    return math.inf if difference.one.is_open else difference.one.ended
+    """In the first run; of a call that is not over there, in the other one."""
+    one, other = difference.one, difference.other
+    ended = other.ended if one.is_open else one.ended
+    return math.inf if ended < 0 else ended
 
 
 def _when_begun(pair: tuple[EndedCall, object]) -> int:
@@ -380,7 +388,11 @@ def _matched(
     alone: CallLists,
 ) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
     """Equal calls in their order, then those that only defaults tell apart; of the rest, calls of the
-    same function in their order."""
+    same function which only one argument tells apart, in their order, and then the others.
+
+    In threads, calls begin in another order, and what they share has come to another point: it is
+    the other arguments that say which is which.
+    """
     left, left_of_other = list(ours), list(theirs)
     for pair in _equal(one, left, other, left_of_other, attrgetter("arguments")):
         yield *pair, True
@@ -388,16 +400,50 @@ def _matched(
         for what in (attrgetter("known"), attrgetter("given")):
             for pair in _equal(one, left, other, left_of_other, what):
                 yield *pair, True
-    rest = defaultdict(list)
-    for b in reversed(left_of_other):
-        rest[other.functions[b.function].key].append(b)
+    rest, rest_of_other = defaultdict(list), defaultdict(list)
     for a in left:
-        candidates = rest.get(one.functions[a.function].key)
-        if candidates:
-            yield a, candidates.pop(), False
-        else:
-            alone[0].append(a)
-    alone[1].extend(b for candidates in rest.values() for b in candidates)
+        rest[one.functions[a.function].key].append(a)
+    for b in left_of_other:
+        rest_of_other[other.functions[b.function].key].append(b)
+    for key, calls in rest.items():
+        candidates = rest_of_other.get(key, [])
+        if len(calls) > 1 and len(candidates) > 1:
+            yield from _nearly_equal(calls, candidates)
+        pairs = min(len(calls), len(candidates))
+        for a, b in zip(calls, candidates, strict=False):
+            yield a, b, False
+        del candidates[:pairs]
+        alone[0].extend(calls[pairs:])
+    alone[1].extend(b for candidates in rest_of_other.values() for b in candidates)
+
+
+def _nearly_equal(
+    ours: list[EndedCall], theirs: list[EndedCall]
+) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
+    """Calls of one function which one argument tells apart, in their order: the one without which
+    most are equal. They leave the lists."""
+    count = min(len(call.each) for call in (*ours, *theirs)) // HASH_BYTES
+    best: list[tuple[EndedCall, EndedCall]] = []
+    for at in range(count):
+        found, waiting = [], defaultdict(list)
+        for b in reversed(theirs):
+            waiting[_without(b, at)].append(b)
+        for a in ours:
+            candidates = waiting.get(_without(a, at))
+            if candidates:
+                found.append((a, candidates.pop()))
+        if len(found) > len(best):
+            best = found
+    for a, b in best:
+        yield a, b, False
+    used, used_of_other = {a.number for a, _ in best}, {b.number for _, b in best}
+    ours[:] = [a for a in ours if a.number not in used]
+    theirs[:] = [b for b in theirs if b.number not in used_of_other]
+
+
+def _without(call: EndedCall, at: int) -> bytes:
+    """The arguments but for one."""
+    return call.each[: at * HASH_BYTES] + call.each[(at + 1) * HASH_BYTES :]
 
 
 def _equal(

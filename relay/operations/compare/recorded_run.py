@@ -22,7 +22,7 @@ from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.operations.compare.failure_words import failure_words, last_line_without_warnings
 from relay.operations.compare.moments import Moments
-from relay.operations.compare.stream_reader import comparable_output
+from relay.operations.compare.stream_reader import comparable_output, join_tail
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
 from relay.operations.execution.stepping import continue_execution
@@ -106,7 +106,7 @@ class Ran:
     complaint: str
     """Why the recording has broken off; empty if it has not."""
     is_lost: bool
-    """Whether it has ended without a word of its calls, as by os._exit: the last ones are not recorded."""
+    """Whether it has ended without a word of its calls, as by os._exit."""
     unmet: str
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
     unseen: str
@@ -117,14 +117,8 @@ class Ran:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it has called more than is recorded: an end at once takes the last calls along."""
-        return (
-            self.has_stopped
-            or bool(self.complaint)
-            or self.was_killed
-            or self.is_lost
-            or bool(self.late)
-        )
+        """Whether it has called more than is recorded."""
+        return self.has_stopped or bool(self.complaint) or bool(self.late)
 
     @property
     def was_killed(self) -> bool:
@@ -222,6 +216,7 @@ async def run_recorded(
             if not session.is_over:
                 late = await progress.report("--timeout")
                 await _end_recording(session)
+            await trio.to_thread.run_sync(join_tail, stream)
             progress.end()
             stdout, stderr = all_printed(session)
             said = (failure_words if session.exit_code else _of_success)(stdout, stderr)

@@ -25,6 +25,9 @@ MOST_CALLS = 1_000_000
 _MOST_KEPT = 4096  # texts of up to some thousand characters
 
 OPEN, RAISED, STOPPED = 0, 2, 3
+TAIL = ".tail"
+"""Behind a stream's path: the file in which the program keeps what it has not written there yet."""
+HASH_BYTES = 8
 IN_PART = "\0"
 """A text begins so whose value was not read to its end: it had more parts than are compared."""
 
@@ -110,6 +113,8 @@ class EndedCall(NamedTuple):
     has not; 0 if the function has the same defaults in both."""
     given: int = 0
     """The same, without all that are a default which the other tree has not."""
+    each: bytes = b""
+    """A hash of each argument, `HASH_BYTES` long, where there are several."""
 
     @property
     def is_open(self) -> bool:
@@ -330,6 +335,31 @@ def read_run(
     return run
 
 
+def join_tail(stream: Path) -> None:
+    """Have in the file what a program that is gone has left in its tail: its last calls, and those it was in."""
+    tail = Path(f"{stream}{TAIL}")
+    if not tail.is_file():
+        return
+    begun: dict[int, bytes] = {}
+    with stream.open("r+b") as file:
+        whole = file.read().rfind(b"\n") + 1  # it may have been killed while it wrote
+        file.truncate(whole)
+        file.seek(whole)
+        for line in tail.read_bytes().partition(b"\0")[0].splitlines(keepends=True):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                break
+            if isinstance(row[0], int) and row[0] > 0:
+                if row[4] == OPEN:
+                    begun[row[0]] = line
+                    continue
+                begun.pop(row[0], None)
+            file.write(line)
+        file.writelines(begun[number] for number in sorted(begun))
+    tail.unlink()
+
+
 def _rows(stream: Path) -> Iterator[tuple[int, Any]]:
     offset = 0
     with stream.open("rb") as file:
@@ -342,15 +372,18 @@ def _rows(stream: Path) -> Iterator[tuple[int, Any]]:
 
 def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
     number, parent, function, arguments, kind, outcome, _, yields, yielded, changed, begun = row
+    if number in run.calls or number in run.open:
+        return  # the tail had it, too: it was killed between two writes
     about = run.functions[function]
     given = [outcome, *yielded]
     is_open = kind == OPEN
+    values = list(map(run.value, arguments, about.arguments))
     calls = run.open if is_open else run.calls
     calls[number] = EndedCall(
         number,
         parent,
         function,
-        hash(tuple(map(run.value, arguments, about.arguments))),
+        hash(tuple(values)),
         hash(
             (kind, run.value(outcome, about.result), yields, *map(run.value, yielded, repeat("")))
         ),
@@ -362,6 +395,9 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         else 0,
         begun,
         *_given(run, about, arguments),
+        b"".join(value.to_bytes(HASH_BYTES, "little", signed=True) for value in values)
+        if len(values) > 1
+        else b"",
     )
     run.children.setdefault(parent, []).append(number)
 

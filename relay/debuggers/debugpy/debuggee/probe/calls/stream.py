@@ -3,14 +3,20 @@
 A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
 many values it has yielded, the first of them, which arguments it has changed to what, by their
 places, and how many calls had begun by then. Of calls that are not over as the recording is ended there
-is one at the end, of the kind `open`; a program that is gone has left none. Each function has a line of its own ahead of its first call; so has each long text, with its number, by which
+is one at the end, of the kind `open`. Each function has a line of its own ahead of its first call; so has each long text, with its number, by which
 it stands in the lines of calls. The size of the file has a bound.
+
+A program may be gone at any moment, by a signal or `os._exit`. So what waits to be written stands in a second
+file meanwhile, the tail, and there each call has a line of the kind `open` from its begin on; a null byte ends
+it. It is memory that outlives the process: that takes no system call, and nothing goes elsewhere if the program
+closes descriptors that are not its own.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import mmap
 import os
 import threading
 from typing import TYPE_CHECKING, Any
@@ -20,6 +26,9 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 256 << 20
 _LINES_AT_ONCE = 500
+_MOST_OF_TAIL = 1 << 20  # bytes
+TAIL = ".tail"
+"""Behind the path of the file: that of its tail."""
 _LONG_TEXT = 64  # characters of a text that has a line of its own
 _MOST_KNOWN_TEXT = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
@@ -28,7 +37,16 @@ _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
 class StreamedCall:
     """A call that is not over, or what stands for a thread."""
 
-    __slots__ = ("arguments", "changed", "function", "number", "parent", "yielded", "yields")
+    __slots__ = (
+        "arguments",
+        "changed",
+        "function",
+        "number",
+        "parent",
+        "row_begin",
+        "yielded",
+        "yields",
+    )
 
     def __init__(self, function: Any, arguments: Any, number: int, parent: int) -> None:
         self.function, self.arguments = function, arguments
@@ -36,6 +54,7 @@ class StreamedCall:
         self.yields = 0
         self.yielded: tuple[str, ...] = ()
         self.changed: list[tuple[int, str]] = []
+        self.row_begin = ""  # of its line, up to the arguments
 
 
 class CallStream:
@@ -50,6 +69,11 @@ class CallStream:
         self.left = _MOST_BYTES
         self.lock: Any = threading.RLock()  # a finalizer of the program may come in between
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        with open(path + TAIL, "wb+") as tail:
+            tail.truncate(_MOST_OF_TAIL)
+            self.tail = mmap.mmap(tail.fileno(), _MOST_OF_TAIL)
+        self.tail_size = 0
+        self.begun: dict[int, str] = {}  # lines of the calls that are not over, by their numbers
         self._numbers = itertools.count(1)
         self._text_count = 0
 
@@ -61,8 +85,22 @@ class CallStream:
         return next_number(self._numbers) - 1
 
     def begin(self, function: Any, arguments: Any, parent: StreamedCall) -> StreamedCall:
-        """The call that has begun, by its number; it is in the file when it ends."""
-        return StreamedCall(function, arguments, next(self._numbers), parent.number)
+        """The call that has begun, by its number; it is in the file when it ends, in the tail at once."""
+        call = StreamedCall(function, arguments, next(self._numbers), parent.number)
+        number = function.number
+        if number not in self.known:  # two threads at once: then it is named twice
+            about = [function.name, function.path, function.line, list(function.arguments)]
+            self._add(_line_of_call([0, number, *about, function.collecting]))
+            self.known.add(number)
+        short = self._short
+        texts = _line_of_call([one if len(one) < _LONG_TEXT else short(one) for one in arguments])
+        call.row_begin = f"[{call.number},{call.parent},{number},{texts},"
+        line = f'{call.row_begin}{CALL_OPEN},"",0,0,[],[],{call.number}]'
+        with self.lock:
+            self.begun[call.number] = line
+            if not self._is_in_tail(line):
+                self.flush()
+        return call
 
     def leave_open(self, calls: list[StreamedCall]) -> None:
         """The recording ends before these."""
@@ -71,18 +109,14 @@ class CallStream:
 
     def end(self, call: StreamedCall, kind: int, outcome: str, line: int = 0) -> None:
         """A call ends: it is in the file soon."""
-        function = call.function
-        number = function.number
-        if number not in self.known:  # two threads at once: then it is named twice
-            about = [function.name, function.path, function.line, list(function.arguments)]
-            self._add(_line_of_call([0, number, *about, function.collecting]))
-            self.known.add(number)
         short = self._short
-        arguments = [one if len(one) < _LONG_TEXT else short(one) for one in call.arguments]
         changed = [(place, short(text)) for place, text in call.changed]
-        row = [call.number, call.parent, number, arguments, kind, short(outcome), line]
         yielded = list(map(short, call.yielded))
-        self._add(_line_of_call([*row, call.yields, yielded, changed, self.total()]))
+        row = [kind, short(outcome), line, call.yields, yielded, changed, self.total()]
+        text = call.row_begin + _line_of_call(row)[1:]
+        with self.lock:
+            self.begun.pop(call.number, None)
+            self._add(text)
 
     def _short(self, text: str) -> str | int:
         """A text as it stands in the line of a call: a long one by its number."""
@@ -104,8 +138,20 @@ class CallStream:
     def _add(self, line: str) -> None:
         with self.lock:
             self.lines.append(line)
-            if len(self.lines) >= _LINES_AT_ONCE:
+            if len(self.lines) >= _LINES_AT_ONCE or not self._is_in_tail(line):
                 self.flush()
+
+    def _is_in_tail(self, line: str, most: int = _MOST_OF_TAIL) -> bool:
+        """Whether there was room for it; once nothing is written any more, none is needed."""
+        if not self.left:
+            return True
+        data = (line + "\n\0").encode("utf-8", "backslashreplace")
+        begin, end = self.tail_size, self.tail_size + len(data)
+        if end > most:
+            return False
+        self.tail[begin:end] = data
+        self.tail_size = end - 1
+        return True
 
     def flush(self) -> None:
         """Write the lines that wait to the file; once its bound is reached, only that there is more."""
@@ -118,10 +164,16 @@ class CallStream:
             self.left -= len(data) if self.left else 0
             while data:
                 data = data[os.write(self.fd, data) :]
+            self.tail[0] = self.tail_size = 0
+            newest_first = reversed(list(self.begun.values()))
+            for line in newest_first:  # half of the room is for what ends until the next time
+                if not self._is_in_tail(line, _MOST_OF_TAIL // 2):
+                    break
 
     def close(self) -> None:
         """Write what waits, and close the file: what ends from now on is not in it."""
-        self.flush()
         with self.lock:
+            self.begun.clear()  # those that are not over were left open, or are to be forgotten
+            self.flush()
             os.close(self.fd)
             self.left = 0
