@@ -243,6 +243,53 @@ async def test_the_dict_of_a_tuple_that_is_replaced_is_nobody_s_any_more(
     await is_complete(session, code, "found['left']", [(None, "9", "left")])
 
 
+REFUSED = """
+    import types
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Frozen:
+        rate: int
+
+    class Owner:
+        rate = 1  # @owner
+
+    class Own:
+        def __setattr__(self, name, value):
+            object.__setattr__(self, name, value)
+
+    def replace(thing):
+        try:
+            thing.__dict__ = {"rate": 5}
+        except (AttributeError, TypeError):
+            pass
+
+    frozen, space, own = Frozen(1), types.SimpleNamespace(), Own()  # @frozen
+    space.rate = 1  # @space
+    own.rate = 1  # @own
+    for thing in (frozen, space, Owner, own):
+        replace(thing)
+    pass  # @here
+"""
+
+
+async def test_a_dict_that_an_object_refuses_is_no_write(
+    api: Api, program: Write, python: str
+) -> None:
+    """It was told as one, though the value was never there."""
+    code = program(REFUSED)
+    session = await recorded_at(
+        api, code, "here", "frozen.rate", "space.rate", "Owner.rate", "own.rate", python=python
+    )
+    await is_complete(session, code, "frozen.rate", [(None, "1", "frozen")])
+    await is_complete(session, code, "space.rate", [(None, "1", "space")])
+    await is_complete(session, code, "Owner.rate", [(None, "1", "owner")])
+    told = await why(session, "own.rate")
+    assert told["value"] == "5"
+    assert [one["new"] for one in told["writes"]] in (["5", "1"], ["1"])
+    assert told["complete"] is (len(told["writes"]) > 1)
+
+
 GIVING = """
     class Box:
         pass

@@ -122,6 +122,12 @@ def _namespace_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite
     target = target_in(owner, watch.state.key)
     if target is None or target.kind != "attribute" or dict not in mro_of(type(space)):
         return
+    plan = plan_of(owner)
+    setter, kept = lookup(plan.mro, "__setattr__"), lookup(plan.mro, "__dict__")
+    if plan.family == "class" or setter not in _PLAIN_SETTERS:
+        return  # it refuses, as a frozen dataclass does, or its own code writes
+    if type(kept) is types.MemberDescriptorType:
+        return  # read only, as that of a types.SimpleNamespace
     before = dict_of_target(target)
     if space is not before:
         watch.log.move(owner, before)
