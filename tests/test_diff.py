@@ -2065,3 +2065,30 @@ def test_calls_of_threads_are_matched_by_the_arguments_that_are_equal(
     done = diff("--", "main.py", ":::", "main.py", "more")
     told = "first call that differs: priced at main.py:7\n  with number=3\n1: → 6\n2: → 7\ncalled by work\n"
     assert (done.returncode, done.stdout[: len(told)]) == (1, told)
+
+
+def test_a_command_may_have_variables_of_its_own(diff: Diff, tmp_path: Path) -> None:
+    """They were refused, with the advice to put them before `relay`, which gives them to both."""
+    Program.write(
+        tmp_path / "main.py",
+        """
+        import os
+
+        def rate(name):
+            return os.environ.get(name)
+
+        def order(names):
+            return list(names)
+
+        order({"ash", "birch", "cedar", "elm", "fir", "oak"})
+        rate("RATE")
+        """,
+    )
+    told = "first call that differs: rate at main.py:3\n  with name='RATE'\n1: → None\n2: → '3=4'\n"
+    for own in (["RATE=3=4"], ["env", "RATE=3=4"]):
+        done = diff("--", "main.py", ":::", *own, "main.py")
+        assert (done.returncode, done.stdout[: len(told)]) == (1, told)
+    done = diff("--", "RATE=1", "main.py", ":::", "RATE=1", "main.py")
+    assert done.stdout == "no call differs: 2 with equal arguments, of 2 and 2\n"
+    done = diff("--", "PYTHONHASHSEED=1", "main.py", ":::", "PYTHONHASHSEED=2", "main.py")
+    assert done.stdout.startswith("first call that differs: order at main.py:6\n")

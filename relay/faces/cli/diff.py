@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from relay.operations.compare.recorded_run import Progress
 
 BETWEEN = ":::"
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+"""As a shell and `env` take them ahead of a command: its variables of the environment."""
 SAME, DIFFERS, NOT_COMPARED = 0, 1, 2
 LATE = 124
 """At --timeout, as in `relay run`."""
@@ -75,6 +79,7 @@ def diff(
     \b
     Examples:
       relay diff -- app.py --fast ::: app.py
+      relay diff -- app.py ::: DEBUG=1 app.py
       relay diff --rev v1.2 -- -m pytest -q tests/test_cart.py
       relay diff --rev HEAD~1 --focus src/cart -- app.py
 
@@ -110,16 +115,25 @@ def _commands(
     if len(parts) != wanted:
         form = "--rev REV -- CMD" if rev is not None else f"-- CMD1 {BETWEEN} CMD2"
         raise click.UsageError(f"expected {form}, such as -- app.py --fast {BETWEEN} app.py")
-    read = [
-        read_command(
-            part, python=python, adapter=None, environment=os.environ, directory=os.getcwd()
+    variables, read = [], []
+    for part in parts:
+        start = 1 if part[:1] == ["env"] else 0
+        count = len(list(takewhile(_VARIABLE.match, part[start:])))
+        variables.append(dict(word.split("=", 1) for word in part[start : start + count]))
+        program = part[start + count :] if count else part
+        read.append(
+            read_command(
+                program, python=python, adapter=None, environment=os.environ, directory=os.getcwd()
+            )
         )
-        for part in parts
-    ]
     pythons = list(dict.fromkeys(named for _, named in read if named is not None))
     if len(pythons) > 1:
         raise click.UsageError(f"both run by one interpreter, not by {' and '.join(pythons)}")
-    return [dict(program.target) for program, _ in read], next(iter(pythons), None)
+    targets = [
+        {**program.target, "env": given}
+        for (program, _), given in zip(read, variables, strict=True)
+    ]
+    return targets, next(iter(pythons), None)
 
 
 async def _with_signals(

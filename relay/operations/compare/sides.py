@@ -20,15 +20,23 @@ Sides = tuple[Side, Side]
 
 
 def sides_of_commands(one: Target, other: Target) -> Sides:
-    """Both where we are; scripts of different folders each have their own as root."""
+    """Both where we are; scripts of different folders each have their own as root.
+
+    `env` of a target are variables of its environment that the other need not have.
+    """
     cwd = os.getcwd()
+    own, own_of_other = dict(one.get("env", {})), dict(other.get("env", {}))
+    one, other = _without_variables(one), _without_variables(other)
     folders = [_folder(target, cwd) for target in (one, other)]
     roots = (cwd, cwd) if folders[0] == folders[1] else (folders[0], folders[1])
-    environment = _environment([])
     return (
-        Side("1", one, roots[0], cwd, environment, roots[1]),
-        Side("2", other, roots[1], cwd, environment, roots[0]),
+        Side("1", one, roots[0], cwd, _environment([], own), roots[1]),
+        Side("2", other, roots[1], cwd, _environment([], own_of_other), roots[0]),
     )
+
+
+def _without_variables(target: Target) -> Target:
+    return {name: value for name, value in target.items() if name != "env"}
 
 
 def _folder(target: Target, cwd: str) -> str:
@@ -58,13 +66,14 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
         raise InvalidRequest(
             f"{revision} has no folder {folder}", suggestion="Run it in a folder that both have"
         )
-    target = _with_script_outside(target, root)
+    variables = dict(target.get("env", {}))
+    target = _with_script_outside(_without_variables(target), root)
     moved = {name: _moved(value, root, tree) for name, value in target.items()}
     if (script := target.get("script")) is not None and is_installed_command(script):
         moved["script"] = os.path.abspath(script)  # of an environment, which is not of a revision
     return (
-        Side("this tree", target, root, here, _environment(_packages(root)), tree),
-        Side(revision, moved, tree, there, _environment(_packages(tree)), root),
+        Side("this tree", target, root, here, _environment(_packages(root), variables), tree),
+        Side(revision, moved, tree, there, _environment(_packages(tree), variables), root),
     )
 
 
@@ -107,14 +116,18 @@ def _packages(root: str) -> list[str]:
     return [one for one in folders if os.path.isdir(one)]
 
 
-def _environment(packages: Sequence[str]) -> dict[str, str]:
-    """Equal sets in equal order, and the tree's own packages ahead of those that are installed."""
-    seed = os.environ.get("PYTHONHASHSEED", "")
+def _environment(packages: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
+    """Equal sets in equal order, and the tree's own packages ahead of those that are installed.
+
+    variables: what the command names of its own.
+    """
+    known = {**os.environ, **variables}
+    seed = known.get("PYTHONHASHSEED", "")
     given = {"PYTHONHASHSEED": seed if seed.isdecimal() else "0"}  # "random" is another in each run
     if packages:
-        known = os.environ.get("PYTHONPATH")
-        given["PYTHONPATH"] = os.pathsep.join([*packages, *([known] if known else [])])
-    return given
+        paths = [*packages, *filter(None, [known.get("PYTHONPATH")])]
+        given["PYTHONPATH"] = os.pathsep.join(paths)
+    return {**variables, **given}
 
 
 def _moved(value: Any, root: str, tree: str) -> Any:
