@@ -551,3 +551,32 @@ async def test_a_trace_that_ran_to_the_end_has_recorded_no_tree_of_calls(
     assert traced["status"] == "terminated"
     none = await session.get("/calls")
     assert (none["calls_state"], none["reason"]) == ("none", "no calls of this run were recorded")
+
+
+STARTS = """
+    def total(prices):
+        return sum(prices)
+
+    print("ready")  # @ready
+    total([1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("totl", "; totl was not called; did you mean total?"),
+        ("main.py:total", ""),
+    ],
+)
+async def test_a_function_to_start_from_that_was_not_called_is_named(
+    api: Api, program: Write, start: str, told: str
+) -> None:
+    """A name that nothing has gave an empty tree, as if own code had called nothing."""
+    code = program(STARTS)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("ready"))
+    await session.launch(code.text)
+    found = await session.post("/calls", wait=20, **{"from": start})
+    count = "0 calls of 0 functions" if told else "1 call of 1 function\ntotal(prices=[1]) → 1"
+    assert found["text"] == count + told

@@ -42,6 +42,7 @@ from relay.operations.execution.recording import (
     require_room,
 )
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
+from relay.operations.execution.uncalled import what_is_meant_instead
 from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import likely_files, named_function, source_roots
 from relay.operations.paths import is_file_or_folder
@@ -80,7 +81,7 @@ async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
         cursor = session.events.last_seq
         await resume_all(session, stop, "record calls", {"threadId": stop.thread_id})
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
-    return await _result(session, cursor, body)
+    return await _result(session, cursor, body, body.start)
 
 
 async def get_calls(session: Session, *, query: CallsView) -> CallsResult:
@@ -157,7 +158,9 @@ async def _focused(session: Session, name: str) -> str:
 # What was recorded ---------------------------------------------------------------------------
 
 
-async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult:
+async def _result(
+    session: Session, cursor: int, view: CallsView, start: str | None = None
+) -> CallsResult:
     record = await recorded(session)
     reason = _reason(session, record)
     note = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
@@ -169,6 +172,9 @@ async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult
             note = cut("; " + why, max(room, 0)) + note
         else:
             note = _whose(record["own"], room) + note
+    if record["calls"] == 0 and start is not None and record["state"] != "recording":
+        meant = "" if ":" in start else await what_is_meant_instead(session, start)
+        note = cut(f"; {start} was not called{meant}", view.max_chars - size(found.text))
     return await present_as(
         CallsResult,
         session,
