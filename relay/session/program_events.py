@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from relay.dap.lifecycle import Happening, Phase
@@ -17,7 +18,7 @@ from relay.logs.records import Field, note
 from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
 from relay.session.state.journey import setting_of
-from relay.session.state.program_run import DebuggerReport, Launched
+from relay.session.state.program_run import DebuggerReport, FailedWithoutStop, Launched
 from relay.session.state.stop import Stop
 from relay.session.stop_body import stopped_body
 
@@ -144,8 +145,9 @@ class ProgramEvents(DebuggeeEvents):
     def warned(self, message: str | None) -> None:
         self._log.append("warning", {"message": message})
 
-    def failed_without_stop(self, test: str | None, words: str) -> None:
-        self._run.fail_without_stop(test, self._session.redaction.text(words))
+    def failed_without_stop(self, failed: FailedWithoutStop) -> None:
+        words = self._session.redaction.text(failed.words)
+        self._run.fail_without_stop(replace(failed, words=words))
 
     # Processes, threads, modules -------------------------------------------------
 

@@ -36,6 +36,54 @@ DIES = """
     def test_dies():
         os._exit(3)
 """
+KILLED = """
+    import os, signal
+
+    def test_dies():
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+DIES_WELL = """
+    import os, unittest
+
+    def leave():
+        os._exit(0)
+
+    class Cart(unittest.TestCase):
+        def test_dies(self):
+            leave()
+"""
+DIES_BESIDE = """
+    import os, threading
+
+    def leave():
+        os._exit(4)
+
+    def test_dies():
+        thread = threading.Thread(target=leave)
+        thread.start()
+        thread.join()
+"""
+LEAVES = """
+    import os
+
+    def main():
+        os._exit(3)
+
+    main()
+"""
+LEAVES_WELL = """
+    import multiprocessing, os
+
+    if __name__ == "__main__":
+        child = os.fork()
+        if not child:
+            os._exit(5)  # of the child alone
+        os.waitpid(child, 0)
+        forked = multiprocessing.get_context("fork").Process(target=print)
+        forked.start()
+        forked.join()
+        os._exit(0)
+"""
 TAKES_LONG = """
     import threading, pytest
 
@@ -89,7 +137,37 @@ CASES = {
         {"test_it.py": DIES},
         [*PYTEST, "-n", "1", "test_it.py"],
         0,
+        [("test_it.py::test_dies", "os._exit(3) ends the process, at test_it.py:4 in test_dies")],
+    ),
+    "worker that a signal ends": (
+        {"test_it.py": KILLED},
+        [*PYTEST, "-n", "1", "test_it.py"],
+        0,
         [("test_it.py::test_dies", "worker 'gw0' crashed while running 'test_it.py::test_dies'")],
+    ),
+    "process": (
+        {"test_it.py": DIES},
+        [*PYTEST, "test_it.py"],
+        0,
+        [("test_it.py::test_dies", "os._exit(3) ends the process, at test_it.py:4 in test_dies")],
+    ),
+    "process, without a status": (
+        {"test_it.py": DIES_WELL},
+        ["-m", "unittest", "test_it"],
+        0,
+        [("test_it.Cart.test_dies", "os._exit(0) ends the process, at test_it.py:4 in leave")],
+    ),
+    "process, by another thread": (
+        {"test_it.py": DIES_BESIDE},
+        [*PYTEST, "test_it.py"],
+        0,
+        [("test_it.py::test_dies", "os._exit(4) ends the process, at test_it.py:4 in leave")],
+    ),
+    "no test": (
+        {"it.py": LEAVES},
+        ["it.py"],
+        0,
+        [(None, "os._exit(3) ends the process, at it.py:4 in main")],
     ),
     "timeout": (
         {"test_it.py": TAKES_LONG},
@@ -137,11 +215,25 @@ def test_it_is_named_at_the_end(name: str, tmp_path: Path) -> None:
 
     end = json.loads(relay_run(tmp_path, "--json", "--", *words).stdout.splitlines()[-1])
     assert (end["type"], end["stops"]) == ("end", stops)
-    found = [(one["test"], one["message"]) for one in end["without_stop"]]
-    assert found == expected
+    assert [(one["test"], in_words(one)) for one in end["without_stop"]] == expected
 
     ended = relay_run(tmp_path, "--", *words).stderr.rpartition("[end] ")[2].splitlines()
-    assert ended[1 : 1 + len(expected)] == [f"[no stop] {test}: {why}" for test, why in expected]
+    lines = [f"[no stop] {': '.join(filter(None, one))}" for one in expected]
+    assert [line for line in ended if line.startswith("[no stop]")] == lines
+
+
+def in_words(failed: dict[str, Any]) -> str:
+    """What is said of it, with its place as the text has it."""
+    if "location" not in failed:
+        return str(failed["message"])
+    return "{0}, at {path}:{line} in {function}".format(failed["message"], **failed["location"])
+
+
+def test_a_program_may_leave_by_os_exit_and_so_may_what_it_forks(tmp_path: Path) -> None:
+    (tmp_path / "it.py").write_text(dedent(LEAVES_WELL))
+    end = json.loads(relay_run(tmp_path, "--json", "--", "it.py").stdout.splitlines()[-1])
+    assert (end["exit_code"], end["stops"]) == (0, 0)
+    assert "without_stop" not in end
 
 
 def test_nothing_is_named_where_every_failure_has_stopped(tmp_path: Path) -> None:

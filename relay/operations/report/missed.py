@@ -17,6 +17,7 @@ from relay.session.dap.breakpoint_events import NOT_LOADED_YET, UNKNOWN_FUNCTION
 from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.program_run import FailedWithoutStop
 
 MOST_COMMANDS = 3
 MOST_WITHOUT_STOP = 20
@@ -146,11 +147,17 @@ def without_stop_in_words(session: Session) -> list[str]:
     """
     failed = session.program_run.without_stop
     lines = [
-        f"[no stop] {test or 'a test'}: {one_line(words)}"
-        for test, words in failed[:MOST_WITHOUT_STOP]
+        f"[no stop] {f'{one.test}: ' if one.test else ''}{one_line(one.words)}{_at(session, one)}"
+        for one in failed[:MOST_WITHOUT_STOP]
     ]
     left = len(failed) - len(lines)
     return [*lines, f"[no stop] {CUT} +{left} more"] if left else lines
+
+
+def _at(session: Session, failed: FailedWithoutStop) -> str:
+    if failed.path is None:
+        return ""
+    return f", at {short_path(session, failed.path)}:{failed.line} in {failed.function}"
 
 
 def not_followed(session: Session) -> str | None:

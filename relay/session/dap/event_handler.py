@@ -28,6 +28,7 @@ from relay.session.dap.capture_sync import fetch_rest, take_captures
 from relay.session.dap.exception_stop import examine, failure_stop
 from relay.session.dap.stack import frame_of_place, top_frame
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.state.program_run import FailedWithoutStop
 from relay.session.state.stop import Frame, Stop
 
 log = logging.getLogger("relay.session")
@@ -203,8 +204,11 @@ class EventHandler:
         self._failures[int(body["threadId"])] = body
 
     def _failed_without_stop(self, body: Mapping[str, Any]) -> None:
-        """A runner has failed a test, and nothing was raised that a stop could show."""
-        self._events.failed_without_stop(body.get("test"), str(body["words"]))
+        """A test has failed, and nothing was raised that a stop could show."""
+        place = body.get("place") or {}
+        self._events.failed_without_stop(
+            FailedWithoutStop(body.get("test"), str(body["words"]), **place)
+        )
 
     def _hits_reported(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}

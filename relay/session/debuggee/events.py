@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from relay.session.state.program_run import DebuggerReport, Launched
+from relay.session.state.program_run import DebuggerReport, FailedWithoutStop, Launched
 from relay.session.state.stop import Stop
 
 
@@ -67,8 +67,8 @@ class DebuggeeEvents(Protocol):
     def warned(self, message: str) -> None:
         """Something that nobody asked for went wrong, and the program goes on."""
 
-    def failed_without_stop(self, test: str | None, words: str) -> None:
-        """A runner has failed a test, and nothing was raised that a stop could show."""
+    def failed_without_stop(self, failed: FailedWithoutStop) -> None:
+        """A test has failed, and nothing was raised that a stop could show."""
 
     # Processes, threads, modules -------------------------------------------------
 

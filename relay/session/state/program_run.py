@@ -47,6 +47,18 @@ class DebuggerReport:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedWithoutStop:
+    """A test that has failed though nothing was raised; the process where it was in none."""
+
+    test: str | None
+    words: str
+    path: str | None = None
+    line: int | None = None
+    function: str | None = None
+    """Where the statement stands by which it has failed, if one is known."""
+
+
+@dataclass(frozen=True, slots=True)
 class WantedCalls:
     """Whose calls are to be recorded: absolute paths and modules, and the function to begin at."""
 
@@ -97,8 +109,8 @@ class ProgramRun:
         """Whether `lost` is of the program itself, and so of how the run ended."""
         self.losses: list[str] = []
         """The same, of the whole run."""
-        self.without_stop: list[tuple[str | None, str]] = []
-        """Tests that have failed though nothing was raised: their ids, and the runner's words."""
+        self.without_stop: list[FailedWithoutStop] = []
+        """Tests that have failed though nothing was raised."""
         self.unwatched: dict[int, Sequence[str] | None] = {}
         """Children without a debugger: their command lines by process id."""
         self.debugged: set[int] = set()
@@ -171,9 +183,12 @@ class ProgramRun:
         self.lost, self.was_lost_itself = words, itself
         self.losses.append(words)
 
-    def fail_without_stop(self, test: str | None, words: str) -> None:
-        """A runner says that a test has failed; no stop tells of it."""
-        self.without_stop.append((test, words))
+    def fail_without_stop(self, failed: FailedWithoutStop) -> None:
+        """A test has failed; no stop tells of it. What ends a worker is told once more by the
+        process that it works for, which knows no statement.
+        """
+        if not any(one.test == failed.test and one.path is not None for one in self.without_stop):
+            self.without_stop.append(failed)
 
     def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:
         """A child runs without a debugger; `argv` None: a fork of the program."""

@@ -16,6 +16,8 @@ from relay.operations.report.missed import (
     unwatched,
     without_stop_in_words,
 )
+from relay.operations.report.short_paths import short_path
+from relay.session.state.program_run import FailedWithoutStop
 
 FAILED = 1
 LATE = 124
@@ -105,11 +107,24 @@ class RunEnd:
             **({"without_stop": untold} if (untold := self._without_stop()) else {}),
         }
 
-    def _without_stop(self) -> list[dict[str, str | None]]:
+    def _without_stop(self) -> list[dict[str, Any]]:
         if self.failures is None:
             return []
-        failed = self.session.program_run.without_stop
-        return [{"test": test, "message": words} for test, words in failed]
+        return [
+            {
+                "test": one.test,
+                "message": one.words,
+                **({"location": at} if (at := self._location(one)) else {}),
+            }
+            for one in self.session.program_run.without_stop
+        ]
+
+    def _location(self, failed: FailedWithoutStop) -> dict[str, Any] | None:
+        """As that of a stop."""
+        if failed.path is None:
+            return None
+        path = short_path(self.session, failed.path)
+        return {"path": path, "line": failed.line, "function": failed.function}
 
     def words(self) -> list[str]:
         """The end as lines of text: how and after how many stops, then what was missed or lost."""

@@ -193,6 +193,7 @@ PARTS = (
     "failures/ends_jobs",
     "failures/ends_logged",
     "failures/ends_process",
+    "failures/exits",
     "failures/watching",
     "process/pickled_code",
     "process/inherit",

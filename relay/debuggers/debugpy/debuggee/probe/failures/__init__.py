@@ -32,4 +32,5 @@ ends_twisted    Deferreds, calls of the reactor, requests; spiders and items of 
 ends_jobs       jobs of celery, rq, dramatiq and huey; commands that a runner of click's calls
 ends_logged     what a server, loop or scheduler says in its log alone
 ends_process    the exception that ends the process
+exits           os._exit, which ends it without one
 """

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import make_stop, postpone_in_stop
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
 
@@ -41,6 +42,8 @@ _NO_STOP_EVENT = "relayNoStop"
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
 _LONGEST_OF_RUNNER = 200  # characters of what a runner says
+LONGEST_FAREWELL = 2.0
+"""Seconds that a process that ends at once may go on for its last word to leave it."""
 _MOST_HELD = 8
 _PUT_AROUND = (
     ("litestar.exceptions.base_exceptions", "LitestarException"),
@@ -103,6 +106,11 @@ def running_test() -> str | None:
     return _watch.test
 
 
+def home_of_running_test() -> str | None:
+    """The directory of that test."""
+    return _watch.home
+
+
 def is_in_test() -> bool:
     return _watch.test is not None
 
@@ -160,11 +168,18 @@ def failed(
     _note_shown(error, test)
 
 
-def failed_without_stop(test: str | None, words: Any) -> None:
-    """A runner says that a test has failed, and nothing was raised that could be shown."""
+def failed_without_stop(test: str | None, words: Any, frame: Any = None) -> None:
+    """A test has failed, or the process outside of one, and nothing was raised that could be shown.
+
+    words: of the runner, as a rule; frame: the one that runs the statement by which it has failed.
+    """
     if has_debugger():
         first = exact(str(words)).strip().partition("\n")[0]
-        send_event(debugger(), _NO_STOP_EVENT, {"test": test, "words": first[:_LONGEST_OF_RUNNER]})
+        body: Any = {"test": test, "words": first[:_LONGEST_OF_RUNNER]}
+        if frame is not None:
+            path, name = absolute_path(frame.f_code.co_filename), frame.f_code.co_name
+            body["place"] = {"path": path, "line": frame.f_lineno, "function": name}
+        send_event(debugger(), _NO_STOP_EVENT, body)
 
 
 def _post_mortem(error: Any, tb: Any, home: str | None) -> PostMortem:

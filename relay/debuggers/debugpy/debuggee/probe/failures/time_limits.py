@@ -12,7 +12,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed_without_stop
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
+        LONGEST_FAREWELL,
+        failed_without_stop,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
@@ -46,15 +49,11 @@ def _limit_where_nothing_stops(plugin: Any) -> None:
     listen(plugin, "timeout_timer", before=at_end_of_process)
 
 
-_LONGEST_FAREWELL = 2.0
-"""Seconds that a process may go on for its last word to leave it."""
-
-
 def _name_timeout(test: str, seconds: float) -> None:
     """By its method `thread` the plugin ends the process, from a thread that raises nothing."""
     reason = "the method `thread` of pytest-timeout ends the process; by `signal` the test stops"
     failed_without_stop(test, f"Timeout (>{seconds}s): {reason}")
-    wait_until_answered(debugger(), _LONGEST_FAREWELL)
+    wait_until_answered(debugger(), LONGEST_FAREWELL)
 
 
 def _is_of_a_debugger(trace_func: Any, plugin: Any) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_testtools import listen_to_testtools
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import listen_to_threads
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_twisted import listen_to_twisted
+    from relay.debuggers.debugpy.debuggee.probe.failures.exits import listen_to_exits
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_roots
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import listen_to_rewriting
@@ -54,6 +55,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
             ("logs", listen_to_logs),
             ("rewritten tracebacks", listen_to_rewriting),
             ("process", listen_to_process),
+            ("exits", listen_to_exits),
         ):
             if attempt(_done, listen_to, default=None) is None:
                 cannot.append(name)
