@@ -99,6 +99,25 @@ MENDED = """
         def test_mended(self):
             pass
 """
+MENDED_FOR_TESTTOOLS = """
+    import testtools
+    from testtools.matchers import Equals
+
+    class Cart(testtools.TestCase):
+        def test_mended(self):
+            self.expectFailure("not mended", self.assertThat, 1, Equals(1))
+"""
+UNCLEAN = """
+    from twisted.internet import defer, reactor
+    from twisted.trial import unittest
+
+    class Cart(unittest.TestCase):
+        def test_call_left(self):
+            reactor.callLater(600, print)
+
+        def test_error_left(self):
+            defer.fail(ValueError("lost"))
+"""
 ROBOT = """
     *** Settings ***
     Library    Collections
@@ -186,6 +205,24 @@ CASES = {
         ["-m", "unittest", "test_it"],
         0,
         [("test_it.Cart.test_mended", "unexpected success")],
+    ),
+    "testtools": (
+        {"test_it.py": MENDED_FOR_TESTTOOLS},
+        ["-m", "unittest", "test_it"],
+        0,
+        [("test_it.Cart.test_mended", "unexpected success")],
+    ),
+    "trial": (
+        {"test_it.py": UNCLEAN},
+        ["-m", "twisted.trial", "test_it"],
+        0,
+        [
+            (
+                "test_it.Cart.test_call_left",
+                "twisted.trial.util.DirtyReactorAggregateError: Reactor was unclean.",
+            ),
+            ("test_it.Cart.test_error_left", "ValueError: lost"),
+        ],
     ),
     "robot": (
         {"it.robot": ROBOT},

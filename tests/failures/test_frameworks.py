@@ -1445,6 +1445,11 @@ async def test_tests_of_ward(api: Api, program: Write) -> None:
         def _():
             price("milk")
 
+        @xfail("mended")
+        @test("a price is there")  # @mended
+        def _():
+            price("bread")
+
         @test("a shelf is taken")  # @taken
         def _(place=shelf):
             pass
@@ -1460,6 +1465,9 @@ async def test_tests_of_ward(api: Api, program: Write) -> None:
         f"test_shop:{suite.line('missing')} a price is missing",
         f"test_shop:{suite.line('taken')} a shelf is taken",
     ]
+    report = (await found.session.get("/report", max_chars=4000))["report"]
+    passed = f"test_shop:{suite.line('mended')} a price is there: unexpected pass"
+    assert f"[no stop] {passed}" in report
 
 
 CONNEXION = """

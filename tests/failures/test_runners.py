@@ -821,6 +821,65 @@ async def test_unittest_finds_what_cannot_be_imported(api: Api, program: Write) 
         assert stop.line == broken.line("import")
 
 
+async def test_what_cannot_be_parsed_is_shown_where_it_is_wrong(api: Api, program: Write) -> None:
+    broken = program("class Cart:\n    def total(:  # @wrong\n        pass\n", "test_broken.py")
+    for module, args in (
+        ("unittest", ["discover"]),
+        ("nose2", []),
+        ("twisted.trial", [broken.text]),
+    ):
+        (stop,) = (await run(api, module=module, args=args)).stops
+        assert stop.exception["type"] == "SyntaxError"
+        assert stop.view["current_location"]["path"].endswith("test_broken.py"), module
+        assert stop.line == broken.line("wrong")
+
+
+async def test_a_module_that_exits_as_pytest_collects_it(api: Api, program: Write) -> None:
+    leaves = program("import sys\n\nsys.exit(4)  # @exit\n", "test_leaves.py")
+    (stop,) = (await run_tests(api, "test_leaves.py")).stops
+    assert stop.what == ("process", "SystemExit", leaves.line("exit"))
+
+
+async def test_a_debugger_left_in_the_code_that_finds_no_input(api: Api, program: Write) -> None:
+    """pdb raises when its input is over: the test has failed as by any other exception."""
+    left = program(
+        """
+        import bdb
+
+        def total():
+            raise bdb.BdbQuit  # @quit
+
+        def test_total():
+            assert total() == 2
+        """,
+        "test_left.py",
+    )
+    (stop,) = (await run_tests(api, "test_left.py")).stops
+    assert stop.what == ("test", "BdbQuit", left.line("quit"))
+    assert stop.test == "test_left.py::test_total"
+
+
+async def test_a_warning_names_the_place_that_it_names_without_a_debugger(
+    api: Api, program: Write
+) -> None:
+    """It counts callers: a function that is listened to has one more."""
+    suite = program(
+        """
+        import unittest, warnings
+
+        class Cart(unittest.TestCase):
+            def test_total(self):
+                warnings.warn("of the caller's caller", DeprecationWarning, stacklevel=4)
+        """,
+        "test_cart.py",
+    )
+    found = await run(api, module="unittest", args=[suite.path.name])
+    assert found.exit_code == 0
+    printed = (await found.session.get("/output", category="stderr"))["entries"]
+    text = "".join(entry["output"] for entry in printed)
+    assert "unittest/case.py" in text.partition("of the caller's caller")[0]
+
+
 AROUND_RUN = """
     import pickle, sys, unittest
 

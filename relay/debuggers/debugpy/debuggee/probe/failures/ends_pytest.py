@@ -131,8 +131,7 @@ def _at_session(*_: Any, **__: Any) -> None:
 
 
 def _after_pytest_report(report: Any, kind: Any, item: Any, call: Any) -> None:
-    raised = None if call.excinfo is None else call.excinfo.type
-    if raised is not None and raised.__name__ != "BdbQuit" and report.outcome == "failed":
+    if call.excinfo is not None and report.outcome == "failed":
         _undecided.append((report, report.longrepr, call, call.excinfo))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import at_unexpected_success
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
         begin_test,
         end_test,
         failed,
+        failed_without_stop,
         is_raised_later,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 def listen_to_runners() -> None:
     """Both, loaded or not."""
     when_imported("green.suite", _listen_to_green)
+    when_imported("green.result", _listen_to_results_of_green)
     when_imported("ward.testing", _listen_to_ward)
 
 
@@ -28,6 +31,11 @@ def listen_to_runners() -> None:
 
 def _listen_to_green(module: Any) -> None:
     listen(module.GreenTestSuite, "__init__", before=_at_suite_of_green)
+
+
+def _listen_to_results_of_green(module: Any) -> None:
+    """Those of its workers, which run the tests."""
+    listen(module.ProtoTestResult, "addUnexpectedSuccess", before=at_unexpected_success)
 
 
 def _at_suite_of_green(suite: Any, tests: Any = (), *_: Any) -> None:
@@ -60,6 +68,8 @@ def _at_result_of_ward(
 ) -> None:
     if outcome.name == "FAIL":
         failed(error, "test", None, test=_id_in_ward(test))
+    elif outcome.name == "XPASS":
+        failed_without_stop(_id_in_ward(test), "unexpected pass")
 
 
 def _id_in_ward(test: Any) -> str:

@@ -20,13 +20,18 @@ if TYPE_CHECKING:
         end_test,
         failed,
         failed_without_stop,
+        has_place,
         is_in_test,
         running_test,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import tests_around
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        exception_line,
+        frame_at,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
@@ -61,6 +66,7 @@ def after_case(*_: Any, **__: Any) -> None:
     if tests_around():
         return  # an example may have run this case: what has failed in others is still to be told
     failed_examples.clear()
+    _surprising.clear()
     if not runs_pytest():  # which reports of the test only after this
         end_test()
 
@@ -70,8 +76,14 @@ def id_of_case(test: Any) -> str:
 
 
 def home_of_case(test: Any) -> str | None:
+    if type(test).__module__ in _OF_STAND_INS:
+        return None
     file = getattr(sys.modules.get(type(test).__module__), "__file__", None)
     return None if file is None else os.path.dirname(file)
+
+
+_OF_STAND_INS = ("unittest.loader", "nose2.loader", "twisted.trial.runner")
+"""Where the cases are that a loader makes in place of what cannot be loaded: no tests lie beside them."""
 
 
 def runs_pytest() -> bool:
@@ -109,7 +121,7 @@ def _at_error(result: Any, test: Any, error: Any) -> None:
 def _listen_to_results(module: Any) -> None:
     for name in ("addError", "addFailure"):
         listen(module.TestResult, name, before=_at_result)
-    listen(module.TestResult, "addUnexpectedSuccess", before=_at_unexpected_success)
+    listen(module.TestResult, "addUnexpectedSuccess", before=at_unexpected_success)
 
 
 def _at_result(result: Any, test: Any, about: Any) -> None:
@@ -120,10 +132,17 @@ def _at_result(result: Any, test: Any, about: Any) -> None:
         _case_failed(test, about)
 
 
-def _at_unexpected_success(result: Any, test: Any) -> None:
+_surprising: list[Any] = []
+"""The case that has succeeded and must not: a result tells it to others that stand behind it."""
+
+
+def at_unexpected_success(result: Any, test: Any, *_: Any, **__: Any) -> None:
     """Of a worker's, too; where another process merges what its workers tell, it is told again."""
-    if tests_around() == 1 and not runs_pytest():
-        failed_without_stop(id_of_case(test), "unexpected success")
+    name = id_of_case(test)
+    is_here = tests_around() == 1 and running_test() == name
+    if is_here and not runs_pytest() and test not in _surprising:
+        _surprising.append(test)
+        failed_without_stop(name, "unexpected success")
 
 
 def _at_subtest(result: Any, test: Any, subtest: Any, error: Any) -> None:
@@ -279,4 +298,6 @@ def _at_trial(result: Any, test: Any, failure: Any) -> None:
     name, around = id_of_case(test), tests_around()
     # A test may run others, or tell a result of its own that some have failed.
     expectable = around > 1 or (around == 1 and name != running_test())
+    if around == 1 and not (expectable or has_place(error, tb)):
+        failed_without_stop(name, exception_line(error))  # of a reactor that was left unclean, say
     failed(error, "test", None, tb=tb, test=name, expectable=expectable, home=home_of_case(test))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import (
         after_case,
         at_case,
+        at_unexpected_success,
         home_of_case,
         id_of_case,
         runs_pytest,
@@ -92,6 +93,8 @@ def _listen_to_testtools_results(module: Any) -> None:
     """Each case reports to one of these, whatever result it was given."""
     for name in ("addError", "addFailure"):
         listen(module.ExtendedToOriginalDecorator, name, before=_at_testtools_result)
+    surprise = "addUnexpectedSuccess"
+    listen(module.ExtendedToOriginalDecorator, surprise, before=at_unexpected_success)
 
 
 def _at_testtools_result(result: Any, test: Any, error: Any = None, details: Any = None) -> None:

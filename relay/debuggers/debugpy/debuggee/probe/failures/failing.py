@@ -144,15 +144,14 @@ def failed(
     ends: what: test, thread, task, process, request, command, job, future; `name`: which.
     expectable: a test that caused it may look for just that.
     """
-    if not has_debugger() or not _is_exception(error) or _is_no_failure(error, ends):
+    if not has_debugger() or not _is_exception(error) or _is_no_failure(error, ends, name):
         return
     original = attempt(_original, error, default=error)
     if original is not error:
         error, tb = original, None
     tb = error.__traceback__ if tb is None else tb
     tb = None if has_kept_places(error) else _from_program(tb)
-    has_place = tb is not None or remote_entries(error) or stated_entries(error)
-    if not has_place or was_shown(error, test):
+    if not has_place(error, tb) or was_shown(error, test):
         return
     if expectable and is_in_test():
         if len(_kept) < _MOST_KEPT:
@@ -166,6 +165,11 @@ def failed(
             _note_shown(leaf, test)
             _show(_post_mortem(leaf, leaf_tb, home or _watch.home), dict(words, **about))
     _note_shown(error, test)
+
+
+def has_place(error: Any, tb: Any) -> bool:
+    """Whether it has left a frame, or says in another way where it belongs: a stop can show it."""
+    return tb is not None or bool(remote_entries(error) or stated_entries(error))
 
 
 def failed_without_stop(test: str | None, words: Any, frame: Any = None) -> None:
@@ -227,9 +231,9 @@ def _is_exception(error: Any) -> bool:
     return any(base is BaseException for base in mro_of(type(error)))
 
 
-def _is_no_failure(error: Any, ends: str) -> bool:
+def _is_no_failure(error: Any, ends: str, name: str | None) -> bool:
     """What Python itself says nothing of; a runner that reports it as failed means it."""
-    if ends == "test":
+    if ends == "test" or (ends == "process" and name == "pytest"):
         return False
     bases = mro_of(type(error))
     if any(base in (KeyboardInterrupt, SystemExit) for base in bases):

@@ -7,6 +7,7 @@ it, and no report shows it.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -69,9 +70,17 @@ def _wrapper(owner: Any, function: Any, listeners: list[Any]) -> Any:
 
     own = {name: value for name, value in vars(function).items() if "_debug_relay" not in name}
     vars(call).update(own)  # what a library has noted on it: pytest's marks of hooks, say
+    call.__code__ = call.__code__.replace(co_filename=_SKIPPED_BY_WARNINGS)
     call._debug_relay_listeners = listeners  # type: ignore[attr-defined]
     call._debug_relay_owner = owner  # type: ignore[attr-defined]
     return call
+
+
+# A warning says whose caller, some calls away, is meant by it. Python leaves out what it takes for its
+# import system by such a name: it is to count the program's calls as without a wrapper among them.
+_SKIPPED_BY_WARNINGS = os.path.join(
+    os.path.dirname(listen.__code__.co_filename), "importlib", "_bootstrap.py"
+)
 
 
 def _attempt(listener: Any, arguments: Any, named: Any) -> None:
