@@ -1445,8 +1445,8 @@ async def test_tests_of_ward(api: Api, program: Write) -> None:
         def _():
             price("milk")
 
-        @xfail("mended")
-        @test("a price is there")  # @mended
+        @xfail("mended")  # @mended
+        @test("a price is there")
         def _():
             price("bread")
 

@@ -49,6 +49,7 @@ _PUT_AROUND = (
     ("litestar.exceptions.base_exceptions", "LitestarException"),
     ("hypercorn.utils", "LifespanFailureError"),
     ("ward._errors", "FixtureError"),
+    ("ward.errors", "FixtureError"),
 )
 
 
