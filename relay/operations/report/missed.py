@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from relay.models.launch import ChildProcess
 from relay.models.places import path_and_name
@@ -152,6 +153,21 @@ def without_stop_in_words(session: Session) -> list[str]:
     ]
     left = len(failed) - len(lines)
     return [*lines, f"[no stop] {CUT} +{left} more"] if left else lines
+
+
+def without_stop_as_facts(session: Session) -> list[dict[str, Any]]:
+    """The same, all of them; `location` is as that of a stop, where a statement is known."""
+    return [
+        {"test": one.test, "message": one.words, **_located(session, one)}
+        for one in session.program_run.without_stop
+    ]
+
+
+def _located(session: Session, failed: FailedWithoutStop) -> dict[str, Any]:
+    if failed.path is None:
+        return {}
+    path = short_path(session, failed.path)
+    return {"location": {"path": path, "line": failed.line, "function": failed.function}}
 
 
 def _at(session: Session, failed: FailedWithoutStop) -> str:

@@ -14,10 +14,9 @@ from relay.operations.report.missed import (
     not_followed,
     not_known,
     unwatched,
+    without_stop_as_facts,
     without_stop_in_words,
 )
-from relay.operations.report.short_paths import short_path
-from relay.session.state.program_run import FailedWithoutStop
 
 FAILED = 1
 LATE = 124
@@ -110,21 +109,7 @@ class RunEnd:
     def _without_stop(self) -> list[dict[str, Any]]:
         if self.failures is None:
             return []
-        return [
-            {
-                "test": one.test,
-                "message": one.words,
-                **({"location": at} if (at := self._location(one)) else {}),
-            }
-            for one in self.session.program_run.without_stop
-        ]
-
-    def _location(self, failed: FailedWithoutStop) -> dict[str, Any] | None:
-        """As that of a stop."""
-        if failed.path is None:
-            return None
-        path = short_path(self.session, failed.path)
-        return {"path": path, "line": failed.line, "function": failed.function}
+        return without_stop_as_facts(self.session)
 
     def words(self) -> list[str]:
         """The end as lines of text: how and after how many stops, then what was missed or lost."""

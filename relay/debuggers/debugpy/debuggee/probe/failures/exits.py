@@ -49,13 +49,13 @@ def _at_exit(status: Any) -> None:
     test = running_test()
     if type(status) is not int or not (status or test):
         return
-    if module_of_frame(frame) in _TOLD_ALREADY:
+    if module_of_frame(frame) in _REPORTS_ITSELF:
         return
     failed_without_stop(test, f"os._exit({status}) ends the process", _frame_of_program(frame))
     wait_until_answered(debugger(), LONGEST_FAREWELL)
 
 
-_TOLD_ALREADY = ("pytest_timeout",)  # see `time_limits`
+_REPORTS_ITSELF = ("pytest_timeout",)  # see `time_limits`
 
 
 def _frame_of_program(innermost: Any) -> Any:

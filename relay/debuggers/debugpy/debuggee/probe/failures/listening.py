@@ -70,7 +70,8 @@ def _wrapper(owner: Any, function: Any, listeners: list[Any]) -> Any:
 
     own = {name: value for name, value in vars(function).items() if "_debug_relay" not in name}
     vars(call).update(own)  # what a library has noted on it: pytest's marks of hooks, say
-    call.__code__ = call.__code__.replace(co_filename=_SKIPPED_BY_WARNINGS)
+    wrapper: Any = call
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=_SKIPPED_BY_WARNINGS)
     call._debug_relay_listeners = listeners  # type: ignore[attr-defined]
     call._debug_relay_owner = owner  # type: ignore[attr-defined]
     return call
