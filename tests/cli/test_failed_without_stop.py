@@ -208,7 +208,7 @@ CASES = {
     ),
     "testtools": (
         {"test_it.py": MENDED_FOR_TESTTOOLS},
-        ["-m", "unittest", "test_it"],
+        ["-m", "testtools.run", "test_it"],
         0,
         [("test_it.Cart.test_mended", "unexpected success")],
     ),

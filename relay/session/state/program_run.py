@@ -184,11 +184,17 @@ class ProgramRun:
         self.losses.append(words)
 
     def fail_without_stop(self, failed: FailedWithoutStop) -> None:
-        """A test has failed; no stop tells of it. What ends a worker is told once more by the
-        process that it works for, which knows no statement.
+        """A test has failed; no stop tells of it. What ends a worker is said by two, in either order:
+        the process that it works for knows no statement, and its word is left out.
         """
-        if not any(one.test == failed.test and one.path is not None for one in self.without_stop):
-            self.without_stop.append(failed)
+        same = [one for one in self.without_stop if one.test == failed.test is not None]
+        if failed.path is not None:
+            for one in same:
+                if one.path is None:
+                    self.without_stop.remove(one)
+        elif any(one.path is not None for one in same):
+            return
+        self.without_stop.append(failed)
 
     def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:
         """A child runs without a debugger; `argv` None: a fork of the program."""
