@@ -290,6 +290,36 @@ async def test_a_dict_that_an_object_refuses_is_no_write(
     assert told["complete"] is (len(told["writes"]) > 1)
 
 
+BESIDE_ITEMS = """
+    from collections import OrderedDict
+
+    class Table(dict):
+        pass
+
+    ordered, table = OrderedDict(rate=0), Table()
+    ordered.rate = 1  # @ordered
+    ordered["rate"] = 2
+    ordered.update(rate=3)
+    vars(ordered)["rate"] = 4  # @through
+    ordered |= {"rate": 5}
+    table["rate"] = 6
+    table.rate = 7  # @table
+    table.setdefault("rate", 8)
+    del table["rate"]
+    pass  # @here
+"""
+
+
+async def test_items_of_a_dict_that_has_attributes_are_no_writes_to_these(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(BESIDE_ITEMS)
+    session = await recorded_at(api, code, "here", "ordered.rate", "table.rate", python=python)
+    expected = [("1", "4", "through"), (None, "1", "ordered")]
+    await is_complete(session, code, "ordered.rate", expected)
+    await is_complete(session, code, "table.rate", [(None, "7", "table")])
+
+
 GIVING = """
     class Box:
         pass

@@ -203,9 +203,8 @@ def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> 
     key, container = values[0], values[1]
     if not are_same_key(key, watch.state.key):
         return
-    bases = mro_of(type(container))
-    own = lookup(bases, "__delitem__" if site.deletes else "__setitem__")
-    if dict not in bases or own not in _PLAIN_ITEM_SETTERS:
+    own = lookup(mro_of(type(container)), "__delitem__" if site.deletes else "__setitem__")
+    if own not in _PLAIN_ITEM_SETTERS or not _may_hold(watch, container):
         _note_passed_on(watch, own)
         return  # its own code writes, if any does
     new = ABSENT if site.deletes else values[2]
@@ -354,10 +353,20 @@ def _slot_target(watch: WriteWatch, slot: Any, owner: Any) -> StateTarget | None
 
 def _container_target(watch: WriteWatch, container: Any) -> StateTarget | None:
     """The place in the container that is watched; None if it is of another kind."""
-    kind, bases = watch.state.kind, mro_of(type(container))
-    if kind == "list_item":
-        return StateTarget(kind, container, watch.state.key, None, "") if list in bases else None
-    return StateTarget("item", container, watch.state.key, None, "") if dict in bases else None
+    if not _may_hold(watch, container):
+        return None
+    kind = "list_item" if watch.state.kind == "list_item" else "item"
+    return StateTarget(kind, container, watch.state.key, None, "")
+
+
+def _may_hold(watch: WriteWatch, container: Any) -> bool:
+    """Whether an item of it may be the state. Of namespaces plain dicts alone are watched: one of a class
+    that derives from dict has attributes beside its items."""
+    if watch.state.kind == "item":
+        return dict in mro_of(type(container))
+    if watch.state.kind == "list_item":
+        return list in mro_of(type(container))
+    return type(container) is dict
 
 
 def called_function(frame: Any, offset: int, site: WriteSite) -> tuple[Any, list[Any]]:
