@@ -117,10 +117,8 @@ def _commands(
         raise click.UsageError(f"expected {form}, such as -- app.py --fast {BETWEEN} app.py")
     variables, read = [], []
     for part in parts:
-        start = 1 if part[:1] == ["env"] else 0
-        count = len(list(takewhile(_VARIABLE.match, part[start:])))
-        variables.append(dict(word.split("=", 1) for word in part[start : start + count]))
-        program = part[start + count :] if count else part
+        own, program = _and_variables(part)
+        variables.append(own)
         read.append(
             read_command(
                 program, python=python, adapter=None, environment=os.environ, directory=os.getcwd()
@@ -134,6 +132,14 @@ def _commands(
         for (program, _), given in zip(read, variables, strict=True)
     ]
     return targets, next(iter(pythons), None)
+
+
+def _and_variables(words: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
+    """The variables that a command begins with, with `env` before them or not, and the rest of it."""
+    behind_env = words[1:] if words[:1] == ["env"] else words
+    own = list(takewhile(_VARIABLE.match, behind_env))
+    rest = behind_env[len(own) :] if own else words
+    return dict(word.split("=", 1) for word in own), rest
 
 
 async def _with_signals(

@@ -25,8 +25,7 @@ def sides_of_commands(one: Target, other: Target) -> Sides:
     `env` of a target are variables of its environment that the other need not have.
     """
     cwd = os.getcwd()
-    own, own_of_other = dict(one.get("env", {})), dict(other.get("env", {}))
-    one, other = _without_variables(one), _without_variables(other)
+    (one, own), (other, own_of_other) = _and_variables(one), _and_variables(other)
     folders = [_folder(target, cwd) for target in (one, other)]
     roots = (cwd, cwd) if folders[0] == folders[1] else (folders[0], folders[1])
     return (
@@ -35,8 +34,9 @@ def sides_of_commands(one: Target, other: Target) -> Sides:
     )
 
 
-def _without_variables(target: Target) -> Target:
-    return {name: value for name, value in target.items() if name != "env"}
+def _and_variables(target: Target) -> tuple[Target, Mapping[str, str]]:
+    """What is to be run, and which variables of its environment are its own."""
+    return {name: value for name, value in target.items() if name != "env"}, target.get("env", {})
 
 
 def _folder(target: Target, cwd: str) -> str:
@@ -66,8 +66,8 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
         raise InvalidRequest(
             f"{revision} has no folder {folder}", suggestion="Run it in a folder that both have"
         )
-    variables = dict(target.get("env", {}))
-    target = _with_script_outside(_without_variables(target), root)
+    target, variables = _and_variables(target)
+    target = _with_script_outside(target, root)
     moved = {name: _moved(value, root, tree) for name, value in target.items()}
     if (script := target.get("script")) is not None and is_installed_command(script):
         moved["script"] = os.path.abspath(script)  # of an environment, which is not of a revision

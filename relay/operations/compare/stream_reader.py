@@ -6,6 +6,7 @@ What is no difference is taken out of the texts first: addresses, ids, times, an
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from relay.operations.compare.defaults import OtherDefault, OtherDefaults
 from relay.operations.compare.moments import WHOLE, Moments
@@ -342,7 +343,7 @@ def join_tail(stream: Path) -> None:
         return
     begun: dict[int, bytes] = {}
     with stream.open("r+b") as file:
-        whole = file.read().rfind(b"\n") + 1  # it may have been killed while it wrote
+        whole = _end_of_lines(file)  # it may have been killed while it wrote
         file.truncate(whole)
         file.seek(whole)
         for line in tail.read_bytes().partition(b"\0")[0].splitlines(keepends=True):
@@ -358,6 +359,14 @@ def join_tail(stream: Path) -> None:
             file.write(line)
         file.writelines(begun[number] for number in sorted(begun))
     tail.unlink()
+
+
+def _end_of_lines(file: IO[bytes]) -> int:
+    """How many bytes of the file are whole lines."""
+    if not file.seek(0, os.SEEK_END):
+        return 0
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1
 
 
 def _rows(stream: Path) -> Iterator[tuple[int, Any]]:

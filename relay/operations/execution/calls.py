@@ -163,18 +163,12 @@ async def _result(
 ) -> CallsResult:
     record = await recorded(session)
     reason = _reason(session, record)
-    note = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
-    found = calls_text(record, view.max_chars - size(note))
-    if record["calls"] == 0 and record.get("own"):
-        room = view.max_chars - size(found.text) - size(note)
-        if record["is_focused"]:
-            why = await trio.to_thread.run_sync(unmet_focus, record["own"], source_roots(session))
-            note = cut("; " + why, max(room, 0)) + note
-        else:
-            note = _whose(record["own"], room) + note
-    if record["calls"] == 0 and start is not None and record["state"] != "recording":
-        meant = "" if ":" in start else await what_is_meant_instead(session, start)
-        note = cut(f"; {start} was not called{meant}", view.max_chars - size(found.text))
+    incomplete = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
+    found = calls_text(record, view.max_chars - size(incomplete))
+    none = ""
+    if record["calls"] == 0:
+        room = max(view.max_chars - size(found.text) - size(incomplete), 0)
+        none = await _why_none(session, record, start, room)
     return await present_as(
         CallsResult,
         session,
@@ -183,12 +177,28 @@ async def _result(
         calls_state=record["state"],
         complete=reason is None,
         reason=reason,
-        text=found.text + note,
+        text=found.text + none + incomplete,
         calls=record["calls"],
         functions=record["known"],
         left_out=record["calls"] - found.shown,
         tree=_tree(record) if view.tree else None,
     )
+
+
+async def _why_none(session: Session, record: Record, start: str | None, room: int) -> str:
+    """Why nothing of own code was called, in so many bytes; empty where that is not known.
+
+    start: the function whose call the record was to begin with.
+    """
+    if start is not None and record["state"] != "recording":
+        meant = "" if ":" in start else await what_is_meant_instead(session, start)
+        return cut(f"; {start} was not called{meant}", room)
+    if not record.get("own"):
+        return ""
+    if not record["is_focused"]:
+        return _whose(record["own"], room)
+    why = await trio.to_thread.run_sync(unmet_focus, record["own"], source_roots(session))
+    return cut("; " + why, room)
 
 
 async def recorded(session: Session) -> Record:

@@ -8,6 +8,7 @@ has in its own way.
 from __future__ import annotations
 
 import dis
+import functools
 import gc
 import sys
 import types
@@ -65,13 +66,12 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
     if sys.version_info < (3, 11):  # noqa: UP036  also run by the debuggee's Python
         # What the collector is shown ends with the stack.
         return gc.get_referents(frame)[: -count - 1 : -1]
-    inner = (_memory_readers.get(0) or _memory_reader(0))(id(frame) + INNER_AT).value
+    inner = _memory_reader(0)(id(frame) + INNER_AT).value
     if sys.version_info >= (3, 12) and not _REFERENCE_MARKS:
         # Where it ends is in a register, and so worked out.
         top = inner + _tops_of(frame.f_code)[offset]
         try:
-            values = (_memory_readers.get(count) or _memory_reader(count))(top - count * WORD_SIZE)
-            return values[::-1]  # type: ignore[no-any-return]
+            return _memory_reader(count)(top - count * WORD_SIZE)[::-1]  # type: ignore[no-any-return]
         except ValueError:  # one of them is NULL
             pass
     import ctypes
@@ -84,15 +84,13 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
     return [referred_object(ctypes, top - place * WORD_SIZE) for place in range(1, count + 1)]
 
 
-_memory_readers: dict[int, Any] = {}
-"""What reads so many objects from an address, which is done for each event of a record; 0: a word."""
-
-
+@functools.lru_cache(None)
 def _memory_reader(count: int) -> Any:
+    """What reads so many objects from an address, as is done for each event of a record; 0: a word."""
     import ctypes
 
-    kind = ctypes.py_object * count if count else ctypes.c_void_p
-    return _memory_readers.setdefault(count, kind.from_address)
+    kind: Any = ctypes.py_object * count if count else ctypes.c_void_p
+    return kind.from_address
 
 
 def _tops_of(code: Any) -> dict[int, int]:

@@ -26,7 +26,6 @@ _MOST_WRITES_KEPT = 100  # writes of one object
 _MOST_WRITTEN_OBJECTS = 50_000
 _MOST_FRAMES = 20  # of the stack of a write
 _TEXT_ROOM = 200  # characters of a value
-_WITHOUT_WEAK_REFERENCES = (list, dict)
 _SWEEP_AFTER = 1000  # writes after which those objects are let go that nobody else has
 
 
@@ -52,8 +51,9 @@ class ObjectWrites:
         self.last: Any = None  # address of the value that was written last
         self.owner: Any = None  # how it is known that the address is still the same object's
         if is_held:
-            has_weak = type(owner) not in _WITHOUT_WEAK_REFERENCES
-            self.owner = (has_weak and attempt(weakref.ref, owner)) or (lambda: owner)
+            # Of most, no such reference can be made; to try takes long.
+            weak = None if type(owner) in (list, dict) else attempt(weakref.ref, owner)
+            self.owner = weak or (lambda: owner)
 
     def is_of(self, owner: Any) -> bool:
         return self.owner is None or self.owner() is owner
@@ -158,7 +158,7 @@ def stack_of_write(frame: Any, line: int | None = None) -> tuple[tuple[str, str,
         known = _places_in.get(code)
         if known is None:
             known = _places_in[code] = {}
-        place = known.get(at) or _place_of_call(frame, at, line, known)
+        place = known.get(at) or _place_of_frame(frame, at, line, known)
         if place is not _OF_DEBUGGER:
             found.append(place)
         frame, line = frame.f_back, None
@@ -170,7 +170,12 @@ _places_in: Any = CodeTable()
 """Places in each code, by the instruction, or by the line with its bits inverted: below all of these."""
 
 
-def _place_of_call(
+def forget_places() -> None:
+    """Nothing is recorded any more: the codes may end."""
+    _places_in.clear()
+
+
+def _place_of_frame(
     frame: Any, at: int, line: int | None, known: dict[int, Any]
 ) -> tuple[str, str, int]:
     code, line = frame.f_code, line or frame.f_lineno

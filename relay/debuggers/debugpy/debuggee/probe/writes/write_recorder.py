@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         note_given,
         write_of_site,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.write_log import WriteLog
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_log import WriteLog, forget_places
     from relay.debuggers.debugpy.debuggee.probe.writes.write_monitor import WriteMonitor
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import WriteTracer
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import (
@@ -322,6 +322,7 @@ def forget_writes() -> None:
     while _recorders:
         _recorders.pop().stop()
     forget_loaded_names()
+    forget_places()
 
 
 def record_on_in_fork() -> None:

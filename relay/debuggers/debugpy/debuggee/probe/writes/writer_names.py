@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
-    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import variables_at_start
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         is_debugger_file,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
+_MOST_PATHS = 2_000  # of files, of which it is known whether they are a library's
 DESCRIPTOR_WRITERS = frozenset(("__set__", "__delete__"))
 """Methods of a slot, as its class has it, that are given the object first."""
 SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__")) | DESCRIPTOR_WRITERS
@@ -95,14 +95,13 @@ def may_hand_on(code: Any) -> bool:
 
     Libraries look into namespaces, and pass on what they find there, but seldom write by it.
     """
-    known = _hands_on.get(code)
-    if known is None:
-        path = code.co_filename
-        known = _hands_on[code] = path[:1] != "<" and not is_installed(path)
-    return bool(known)
+    return _may_path_hand_on(code.co_filename)
 
 
-_hands_on: Any = CodeTable()
+@functools.lru_cache(_MOST_PATHS)
+def _may_path_hand_on(path: str) -> bool:
+    return path[:1] != "<" and not is_installed(path)
+
 
 _OWN_PROXIES = (
     ("werkzeug", "local.py"),
