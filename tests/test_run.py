@@ -993,6 +993,26 @@ def test_an_own_function_that_was_not_called_is_named(start: Start, tmp_path: Pa
         assert err.splitlines()[-1] == f"--trace {asked}: no such call; {said}"
 
 
+def test_a_name_that_own_code_has_for_another_function_is_told(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "cart.py").write_text(
+        "class Cart:\n    def add(self): pass\n    put = add\n\n"
+        "class Small(Cart):\n    pass\n\ndef pay(): pass\n\nsettle = pay\n"
+    )
+    for asked, said in (
+        ("Small.put", "Small inherits put from Cart: Cart.add at cart.py:2"),
+        ("Small.drop", "no source gives Small a function drop"),
+    ):
+        code, _, err = finish(start("--trace", asked, "--", "cart.py"))
+        assert (code, err.splitlines()[-1]) == (0, f"--trace {asked}: no such call; {said}")
+    for asked, other, place in (("settle", "pay", 8), ("Cart.put", "Cart.add", 2)):
+        code, _, err = finish(start("--trace", asked, "--", "cart.py"))
+        said = f"no source defines a function {asked}: it is another name of {other}, at cart.py:{place}"
+        assert (code, err.splitlines()[0]) == (2, f"relay: --trace {asked}: {said}")
+        assert err.splitlines()[1].strip() == f"Trace {other}"
+
+
 def test_a_class_in_place_of_a_function_is_told_its_functions(start: Start, tmp_path: Path) -> None:
     (tmp_path / "lines.py").write_text("import tabnanny, textwrap\n")
     code, _, err = finish(start("--trace", "textwrap.TextWrapper", "--", "lines.py"))

@@ -116,6 +116,11 @@ class SourceNames:
         near += [bare[one] for one in difflib.get_close_matches(last, bare, n=limit)]
         return list(dict.fromkeys(near))[:limit]
 
+    @property
+    def classes(self) -> Sequence[str]:
+        """Qualified names of those that the file defines."""
+        return tuple(self._bases)
+
     def is_class(self, name: str) -> bool:
         """Whether the file defines a class of this name."""
         return name in self._bases

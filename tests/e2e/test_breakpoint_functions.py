@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from relay.session.dap.breakpoint_events import RENAMED_FUNCTION, UNSEEN_FUNCTION
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -408,6 +409,47 @@ async def test_where_a_function_is_imported_or_inherited_it_goes_by_that_name(
     at = await session.resume()
     assert at["current_location"]["path"] == parts.text
     assert at["current_location"]["line"] == parts.line("join")
+    assert (await session.resume())["status"] == "terminated"
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_an_inherited_static_method_and_a_cached_property_go_by_the_class_that_has_them(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import functools
+
+        class Base:
+            @staticmethod  # @by_decorator
+            def twice(one):  # @twice
+                return 2 * one
+
+            @functools.cached_property  # @size_decorator
+            def size(self):  # @size
+                return 3
+
+        class Small(Base):
+            pass
+
+        class Other(Base):
+            @staticmethod
+            def twice(one):
+                return one
+
+        Base().size
+        Other.twice(1)
+        Small.twice(2)
+        Small().size
+    """)
+    session = await api.session(python_path=installed_python(version))
+    for name in ("Small.twice", "Small.size"):
+        await session.post("/breakpoints", function=name)
+    at = await session.launch(code.text)
+    assert at["current_location"]["line"] in (code.line("by_decorator"), code.line("twice"))
+    assert (await session.locals())["one"]["value"] == "2"
+    at = await session.resume()
+    assert at["current_location"]["line"] in (code.line("size_decorator"), code.line("size"))
+    assert (await session.locals())["self"]["type"] == "Small"
     assert (await session.resume())["status"] == "terminated"
 
 

@@ -39,7 +39,12 @@ from relay.operations.execution.stepping import (
 )
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
-from relay.operations.execution.uncalled import is_defined, lambda_named, what_is_meant_instead
+from relay.operations.execution.uncalled import (
+    function_elsewhere,
+    is_defined,
+    lambda_named,
+    what_is_meant_instead,
+)
 from relay.operations.functions import (
     all_parameters,
     has_more_sources,
@@ -215,6 +220,14 @@ async def _is_loaded(session: Session, function: str) -> bool:
             f"no source defines a function {function}: {found.name} is a lambda at {place}, and a trace"
             " goes by a function's own name",
             f"Set a breakpoint on its line, {place}; or trace the function that calls it",
+        )
+    other = await function_elsewhere(session, function)
+    if other is not None and other.path is not None:
+        raise _refusal(
+            "function",
+            function,
+            f"no source defines a function {function}: {other.why}",
+            f"Trace {other.name}",
         )
     similar = list(loaded.similar)
     if not similar and (misspelt := await similar_function(session, function)) is not None:

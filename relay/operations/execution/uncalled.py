@@ -18,7 +18,7 @@ from relay.models.trace import TraceRequest
 from relay.operations.functions import source_roots, sources_below
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
-from relay.operations.source_functions import names_in, shortened
+from relay.operations.source_functions import Elsewhere, names_in, shortened
 from relay.session.session import Session
 
 MOST_DEFINING = 10
@@ -62,6 +62,8 @@ async def _what_is_meant_instead(session: Session, function: str) -> str:
     if others:
         first = others[0]
         return f"; own code has {first.name} at {short_path(session, first.path)}:{first.line}"
+    if (other := await function_elsewhere(session, function)) is not None:
+        return f"; {other.why}"
     return _other_name(function) if "." in function else f" in own code{_other_name(function)}"
 
 
@@ -71,6 +73,42 @@ def _other_name(function: str) -> str:
     if function.rpartition(".")[2][:1].isupper():  # its module is there already: a class
         return f"; name a function, of a class as {function}.__init__"
     return "; calls of what is written in C or Cython are not seen"
+
+
+async def function_elsewhere(session: Session, function: str) -> Elsewhere | None:
+    """Where a function is that own code has under this name without defining it so, and why; None if
+    no source has the name."""
+    find = partial(_elsewhere_below, source_roots(session), function)
+    found = await trio.to_thread.run_sync(find, abandon_on_cancel=True)
+    if found is None or found.path is None:
+        return found
+    name, place = shortened(found.name), f"{short_path(session, found.path)}:{found.line}"
+    at = f", at {place}" if found.why.endswith(f" {name}") else f": {name} at {place}"
+    return found._replace(why=found.why + at, name=name)
+
+
+def _elsewhere_below(roots: Sequence[str], function: str) -> Elsewhere | None:
+    *before, name = function.split(".")
+    for path in islice(_naming(roots, function), MOST_DEFINING):
+        names = names_in(path, roots)
+        if names is None:
+            continue
+        owners = [one for one in names.classes if one.split(".")[-1:] == before[-1:]]
+        for owner in owners if before else [""]:
+            found = names.elsewhere(f"{owner}.{name}".lstrip("."))
+            if found is not None:
+                return found
+            if owner and not names.is_decorated(owner):
+                return Elsewhere(f"no source gives {owner} a function {name}", None, owner)
+    return None
+
+
+def _naming(roots: Sequence[str], function: str) -> Iterator[str]:
+    """The sources that may have this name for a function that they do not define so."""
+    *before, name = (re.escape(part) for part in function.encode().split(b"."))
+    of_class = rb"class[ \t]+" + before[-1] + rb"\b" if before else b""
+    given = of_class or name + rb"[ \t]*(?::[^=\n]+)?=(?!=)"
+    return (path for path, _ in _matching(roots, given))
 
 
 def is_defined(roots: Sequence[str], function: str) -> bool:

@@ -91,7 +91,23 @@ def _is_bound_so(parts: list[str], frame: Any) -> bool:
         is_other = is_class(owner) and not any(cls is owner for cls in classes)
         if is_other and type(lookup(mro_of(owner), parts[-1])) is not staticmethod:
             return False  # a call with a class from which the one that is named has the function
-    return code_behind(value_named(parts)) is code
+    return code_behind(value_named(parts)) is code or _is_inherited_static(parts, frame)
+
+
+def _is_inherited_static(parts: list[str], frame: Any) -> bool:
+    """Whether it is a static method, which is called with nothing that has a class, and the class
+    that is named has it from the one that defines it."""
+    *path, name = qualified_name(frame).split(".")
+    owner = frame.f_globals.get(path[0]) if path else None
+    for inner in path[1:]:
+        owner = namespace_of(owner).get(inner) if is_class(owner) else None
+    below: list[Any] = [owner] if is_class(owner) and name == parts[-1] else []
+    for cls in below:
+        below += [one for one in type.__subclasses__(cls) if one not in below]
+        if name_of(cls) == parts[-2] and _is_class_named(cls, parts[:-1]):
+            found = lookup(mro_of(cls), name)
+            return type(found) is staticmethod and code_behind(found) is frame.f_code
+    return False
 
 
 def _is_class_named(cls: Any, parts: list[str]) -> bool:
@@ -219,6 +235,8 @@ def _unwrapped(value: Any) -> Any:
             value = value.__dict__["__wrapped__"]
         elif (module_of(kind), name_of(kind)) in _WRAPPERS_IN_C:
             value = value.__dict__.get("__wrapped__")
+        elif (module_of(kind), name_of(kind)) == ("functools", "cached_property"):
+            value = value.__dict__.get("func")
         else:
             return None
     return None
