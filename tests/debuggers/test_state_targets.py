@@ -329,19 +329,25 @@ def test_the_owner_is_kept_and_not_the_name() -> None:
         ("'text'", "a constant"),
         ("[line]", "a new object each time"),
         ("line.parts[0:1]", "a new list each time"),
-        ("pair[0]", "never change"),
+        ("pair[0]", "tuple never changes: name what holds it, pair"),
         (
             "span.begin",
             "Span.begin is a field of a named tuple, and never changes: name the variable",
         ),
         ("array[0]", "set a breakpoint where array[0] may be written, with a condition"),
-        ("queue[0]", "kept by C code"),
+        ("queue[0]", "A value of type deque keeps its items in C code"),
         ("line.parts[-1]", "grown or shrunk: watch the one that it is now, line.parts[2]"),
         ("line.parts[3]", "has 3 items, and no index 3"),
         ("line.parts['a']", "no index"),
         ("counts[[]]", "no key of a dict"),
-        ("served.computed", "computed by a property: watch the attribute that it reads, kept"),
-        ("slotted.shown", "computed by a property: watch the attribute that it reads, _hidden"),
+        (
+            "served.computed",
+            "computed by a property: watch the attribute that it reads, served.kept",
+        ),
+        (
+            "slotted.shown",
+            "computed by a property: watch the attribute that it reads, slotted._hidden",
+        ),
         ("served.anything", "Served.__getattr__ computes it"),
         ("served.limit", "watch Served.limit, or served.__dict__['limit'] for one of its own"),
         ("served.nothing", "nothing is not in this Served but in its class: watch Served.nothing"),
@@ -361,6 +367,56 @@ def test_what_cannot_be_watched_is_refused_with_the_reason(expression: str, reas
     error = refused.value.answer["error"]
     assert error["kind"] == "unwatchable"
     assert reason in error["message"]
+
+
+class Listed:
+    def __init__(self) -> None:
+        self._names, self.own = ["a", "b"], Line()
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._names)
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        return tuple(self.names)
+
+    @property
+    def kept(self) -> list[str]:
+        return self._names
+
+    @property
+    def line(self) -> Line:
+        return Line()
+
+    def made(self) -> list[int]:
+        return [1]
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        (
+            "listed.names[0]",
+            "Listed.names is computed by a property, which makes a new list each time: watch what it"
+            " reads, listed._names",
+        ),
+        ("listed.all_names[0]", "makes a new tuple each time: watch what it reads, listed._names"),
+        ("listed.line.price", "Listed.line is computed by a property, which makes a new Line"),
+        ("listed.made()[0]", "listed.made() is a new list each time: name what it is made of"),
+        ("Line().price", "Line() is a new Line each time"),
+    ],
+)
+def test_a_place_in_an_object_that_is_made_anew_is_refused(expression: str, reason: str) -> None:
+    """Nobody else writes there, so a history of it would be empty, and a watch never stop."""
+    listed = Listed()
+    frame = sys._getframe()
+    with pytest.raises(probe.TroubleError) as refused:
+        probe.resolve_target(expression, frame)
+    assert reason in refused.value.answer["error"]["message"]
+    for kept in ("listed.kept[0]", "vars(listed)['own'].price", "listed.__dict__['own'].parts[0]"):
+        assert probe.read_target(probe.resolve_target(kept, frame)) in ("a", 3, 1)
+    assert listed.names == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["limit", "nothing"])

@@ -7,8 +7,10 @@ what that reads; runs none of that code.
 from __future__ import annotations
 
 import _thread
+import ast
 import collections
 import gc
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         OwnerPart,
         fills_when_read,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.static_lookup import (
+        Computed,
+        resolve_stored,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
@@ -40,6 +46,46 @@ _BEHIND_PROXY = "_get_current_object"
 
 def unwatchable(reason: str) -> TroubleError:
     return TroubleError("unwatchable", reason)
+
+
+def refuse_made_anew(part: OwnerPart, node: Any, frame: Any) -> None:
+    """Refuse what lies in an object that the expression makes each time: nothing else ever writes there.
+
+    node: what the part is in the expression.
+    """
+    made_here = OwnerPart(object(), part.source)
+    if sys.getrefcount(part.value) > sys.getrefcount(made_here.value):
+        return
+    what = f"a new {name_of(type(part.value))} each time"
+    found = attempt(resolve_stored, node, frame)
+    if isinstance(node, ast.Attribute) and type(found) is Computed:
+        owner = resolve_stored(node.value, frame)
+        who = (
+            f"{plan_of(owner).name}.{node.attr} is computed by a {name_of(type(found.descriptor))}"
+        )
+        read = places_read_by(found.descriptor, owner, part.source.rpartition(".")[0])
+        reads = f": watch what it reads, {read}" if read else ""
+        raise unwatchable(f"{who}, which makes {what}{reads}")
+    raise unwatchable(f"{part.source} is {what}: name what it is made of")
+
+
+def places_read_by(found: Any, owner: Any, source: str) -> str:
+    """The attributes that the object stores and the code of a property names, as expressions; with those
+    of its other properties that are named there."""
+    return ", ".join(f"{source}.{name}" for name in _attributes_read_by(found, owner))
+
+
+def _attributes_read_by(found: Any, owner: Any, depth: int = 3) -> dict[str, None]:
+    code = getattr(found.fget, "__code__", None) if type(found) is property else None
+    stored, mro = _dict_of(owner), plan_of(owner).mro
+    read: dict[str, None] = {}
+    for name in getattr(code, "co_names", ()):
+        of_class = lookup(mro, name)
+        if name in stored or type(of_class) is types.MemberDescriptorType:
+            read[name] = None
+        elif depth and type(of_class) is property:
+            read.update(_attributes_read_by(of_class, owner, depth - 1))
+    return read
 
 
 # Attributes

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
         place_read,
+        places_read_by,
         refuse_borrowed_dict,
         refuse_local_to_thread,
         refuse_looked_up,
+        refuse_made_anew,
         refuse_missing,
         refuse_own_getattr,
         refuse_own_getattribute,
@@ -115,6 +117,7 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
         return variable_target(node.id, frame, text)
     if isinstance(node, ast.Attribute):
         part = OwnerPart(_value_of_part(node.value, frame), _source_of_part(node.value, text))
+        refuse_made_anew(part, node.value, frame)
         return _attribute_target(part, node.attr, frame, text, may_come)
     if isinstance(node, ast.Subscript):
         index: Any = node.slice
@@ -123,13 +126,14 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
         if isinstance(index, ast.Slice):
             raise unwatchable(f"{text} is a new list each time: name one item")
         owner, container = _owner_and_container(node.value, frame)
+        part = OwnerPart(container, _source_of_part(node.value, text))
+        del container
+        refuse_made_anew(part, node.value, frame)
         key = _value_of_part(index, frame)
-        if _is_attribute_of(owner, container, key):
+        if _is_attribute_of(owner, part.value, key):
             return StateTarget("attribute", owner, key, None, text)
-        named = _target_in_namespace(container, key, text)
-        if named is not None:
-            return named
-        return _item_target(OwnerPart(container, _source_of_part(node.value, text)), key, text)
+        named = _target_in_namespace(part.value, key, text)
+        return _item_target(part, key, text) if named is None else named
     raise unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")
 
 
@@ -235,7 +239,7 @@ def _attribute_target(
     own: Any = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
     if type(own) is dict and (_is_kept_in_dict(found) or _only_sets(found, name, own)):
         return StateTarget("item", own, name, None, text)
-    _refuse_computed(found, f"{plan.name}.{name}", own, part)
+    _refuse_computed(found, f"{plan.name}.{name}", part)
     if type(own) is not dict:
         refuse_unwatchable_dict(part, name, text, own, kept_by is not None)
     refuse_borrowed_dict(part, name, text, own)
@@ -348,7 +352,7 @@ def _only_sets(found: Any, name: str, own: Any) -> bool:
     return name in own and lookup(kind, "__set__") is not None and lookup(kind, "__get__") is None
 
 
-def _refuse_computed(found: Any, name: str, own: Any = None, part: OwnerPart | None = None) -> None:
+def _refuse_computed(found: Any, name: str, part: OwnerPart | None = None) -> None:
     kind = mro_of(type(found))
     if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
         return
@@ -359,24 +363,13 @@ def _refuse_computed(found: Any, name: str, own: Any = None, part: OwnerPart | N
             f"{name} is a field of a named tuple, and never changes: name the variable that holds"
             " the tuple, which may be bound to another"
         )
-    read = ", ".join(_read_by(found, own, plan_of(part.value).mro if part is not None else ()))
+    read = "" if part is None else places_read_by(found, part.value, part.source)
     if not read and part is not None:
         read = place_read(part, name.rpartition(".")[2])
     raise unwatchable(
         f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
         + (f", {read}" if read else "")
     )
-
-
-def _read_by(found: Any, own: Any, mro: tuple[type, ...]) -> list[str]:
-    """Attributes of the object, in its dict or slots, that the code of a property names."""
-    code = getattr(found.fget, "__code__", None) if type(found) is property else None
-    stored = own if type(own) is dict else {}
-    return [
-        name
-        for name in getattr(code, "co_names", ())
-        if name in stored or type(lookup(mro, name)) is types.MemberDescriptorType
-    ]
 
 
 def _may_be_set(name: str, plan: Plan, frame: Any) -> bool:
@@ -398,7 +391,7 @@ def _module_target(part: OwnerPart, name: str, frame: Any, text: str) -> StateTa
     plan = plan_of(part.value)
     space = plan.dictionary.__get__(part.value)
     where = exact(str(space.get("__name__")))
-    _refuse_computed(_in_class(plan, name)[0], f"{where}.{name}", space)
+    _refuse_computed(_in_class(plan, name)[0], f"{where}.{name}", part)
     if name not in space:
         refuse_own_getattr(part, name, text, space)
     if name not in space and name not in frame.f_code.co_names:
@@ -442,16 +435,16 @@ def _item_target(part: OwnerPart, key: Any, text: str) -> StateTarget:
     if list in bases:
         refuse_own_getitem(part, text, list)
         return _list_item_target(part, key, text)
+    kind = f"A value of type {name_of(type(container))}"
     if any(base in bases for base in (tuple, str, bytes, range, frozenset)):
-        raise unwatchable(f"The items of a {name_of(type(container))} never change")
-    name = name_of(type(container))
+        raise unwatchable(f"{kind} never changes: name what holds it, {part.source}")
     if type(lookup(bases, "__getitem__")) is not types.FunctionType:
         raise unwatchable(
-            f"The items of a {name} are kept by C code, which does not say when it writes:"
+            f"{kind} keeps its items in C code, which does not say when it writes:"
             f" set a breakpoint where {text} may be written, with a condition"
         )
     raise unwatchable(
-        f"The items of a {name} are kept its own way: only those of dicts and"
+        f"{kind} keeps its items its own way: only those of dicts and"
         " lists can be watched, so name the dict or list that it keeps them in"
     )
 

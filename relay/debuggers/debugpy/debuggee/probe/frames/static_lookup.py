@@ -106,20 +106,24 @@ def _bound(found: Any, name: str, value: Any, cls: type) -> Any:
     return found
 
 
-def _resolve(node: Any, frame: Any) -> Any:
+def resolve_stored(node: Any, frame: Any) -> Any:
+    """What an expression of names, attributes and items is in the frame, or Computed; raises as Python
+    does if there is nothing, and _NotPlainError for any other expression."""
     if isinstance(node, ast.Name):
         return _value_named(node.id, frame)
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Attribute):
-        return attribute_of(_stored(_resolve(node.value, frame)), node.attr)
+        return attribute_of(_stored(resolve_stored(node.value, frame)), node.attr)
     if isinstance(node, ast.Subscript):
         index = node.slice
         if type(index).__name__ == "Index":  # Python 3.8
             index = index.value  # type: ignore[attr-defined]
-        return stored_item(_stored(_resolve(node.value, frame)), _stored(_resolve(index, frame)))
+        return stored_item(
+            _stored(resolve_stored(node.value, frame)), _stored(resolve_stored(index, frame))
+        )
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        number = _resolve(node.operand, frame)
+        number = resolve_stored(node.operand, frame)
         if type(number) is int:
             return -number
     raise _NotPlainError
@@ -166,7 +170,7 @@ def hover(expression: str, frame: int, max_value: int = 1000) -> dict[str, Any]:
     tree = mangled(ast.parse(expression.strip(), "<evaluate>", "eval"), expression, found)
     secret = is_secret_expression(expression)
     try:
-        value = _resolve(tree.body, found)
+        value = resolve_stored(tree.body, found)
     except _NotPlainError:
         return evaluated(expression, found, "hover", max_value)
     except (NameError, AttributeError, LookupError, TypeError) as error:
@@ -232,7 +236,7 @@ def _names_at(frame: Any) -> dict[str, str]:
 
 def _attributes_at(chain: str, frame: Any) -> dict[str, str]:
     tree = mangled(ast.parse(chain, "<complete>", "eval"), chain, frame)
-    value = _stored(_resolve(tree.body, frame))
+    value = _stored(resolve_stored(tree.body, frame))
     plan = plan_of(value)
     found: dict[str, str] = {}
     classes = plan.mro if plan.family != "class" else mro_of(value) + plan.mro
