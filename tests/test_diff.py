@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -20,6 +22,7 @@ import trio.testing
 from relay.config import load_settings
 from relay.faces.cli.diff import say_that_it_takes_long
 from relay.operations.compare import two_runs
+from relay.operations.compare.recorded_run import run_recorded
 from relay.operations.compare.sides import sides_of_commands
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.programs import Program
@@ -2013,6 +2016,77 @@ async def test_a_comparison_of_large_runs_is_given_up_at_once(
     took = time.monotonic() - began
     is_over.set()
     assert took < SECONDS / 2
+
+
+SPOILT = """
+    import sys
+
+    class Order:
+        def __init__(self):
+            self.lines = [[n, str(n)] for n in range(30)]
+            self.rates = {"tax": {"rates": [1, 1]}}
+
+    def look(order, n):
+        return n
+
+    def spoil(order):  # @spoil
+        order.rates["tax"]["rates"][1] = len(sys.argv)
+
+    def price(order, n):  # @price
+        return n * order.rates["tax"]["rates"][1]
+
+    order = Order()
+    for n in range(300):
+        look(order, n)
+    spoil(order)
+    for n in range(300):
+        look(order, n)
+    print(price(order, 3))
+    for n in range(300):
+        look(order, n)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+async def test_where_all_is_too_much_calls_are_recorded_whole_around_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    """What `spoil` has changed is nowhere in a line of a value, and lies beyond the first calls looked at."""
+    script = Program.write(tmp_path / "main.py", SPOILT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
+    sides = sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
+    settings = load_settings(project_root=tmp_path, python_path=installed_python(version))
+    recorded = []
+
+    async def run(*given: Any, **named: Any) -> Any:
+        ran = await run_recorded(*given, **named)
+        whole = read_whole(ran.stream)
+        recorded.append((min(whole, default=0), max(whole, default=0)))
+        return ran
+
+    monkeypatch.setattr(two_runs, "run_recorded", run)
+    answers = []
+    for seconds in (60.0, -1.0):
+        monkeypatch.setattr(two_runs, "WHOLE_SECONDS", seconds)
+        monkeypatch.setattr(two_runs, "REACH", 20)
+        answers.append(await two_runs.compare_runs(settings, sides, []))
+    at_once, closer = (answer.text.splitlines() for answer in answers)
+    assert all(answer.differs for answer in answers), answers
+    assert at_once[:-1] == closer[:-1]
+    assert at_once[0] == f"first call that differs: spoil at main.py:{script.line('spoil')}"
+    said = "; values of calls 263 to 903 are compared whole, the others in brief"
+    assert closer[-1] == at_once[-1] + said
+    of_all, price = 903, 603  # numbers of calls
+    first = recorded.index((0, 0))
+    assert set(recorded[:first]) == {(1, of_all)}
+    assert recorded[first:] == [(0, 0)] * 2 + [(price - 20, price + 20)] * 4 + [(263, of_all)] * 4
+
+
+def read_whole(stream: Path) -> list[int]:
+    """The numbers of the calls that are recorded whole."""
+    rows = [json.loads(line) for line in stream.read_bytes().splitlines()]
+    return [row[0] for row in rows if isinstance(row[0], int) and row[0] > 0 and row[-1] == 1]
 
 
 def test_code_counts_by_its_name_as_functions_do(diff: Diff, tmp_path: Path) -> None:

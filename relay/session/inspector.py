@@ -276,12 +276,15 @@ class Inspector(ABC):
         rereads: bool = False,
         seed: int | None = None,
         trees: Sequence[str] = (),
+        whole: Mapping[str, Any] | None = None,
     ) -> bool:
         """Have own calls recorded from now on, in place of any before; False if they cannot be.
 
         stream: an empty file that gets a line for each call as it ends, in place of a tree; with
         rereads, also with what has become of the arguments by then. seed: of the addresses at which
         what the program makes from now on lies; None: as they come. trees: paths that its texts leave out.
+        whole: of which calls the stream has all that their values store: `first` and `last`, numbers in the order
+        in which calls begin, and the `seconds` that may go into that. Of the others it has a line in brief.
         """
 
     @abstractmethod

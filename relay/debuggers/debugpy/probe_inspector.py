@@ -333,6 +333,7 @@ class ProbeInspector(Inspector):
         rereads: bool = False,
         seed: int | None = None,
         trees: Sequence[str] = (),
+        whole: Mapping[str, Any] | None = None,
     ) -> bool:
         roots = own_roots(self._debuggee.session)
         wanted = {
@@ -341,6 +342,7 @@ class ProbeInspector(Inspector):
             "rereads": rereads or None,
             "seed": seed,
             "trees": list(trees) or None,
+            "whole": None if whole is None else dict(whole),
         }
         given = {name: value for name, value in wanted.items() if value is not None}
         answer = await self._ask("calls_start", None, roots=roots, focus=list(focus), **given)

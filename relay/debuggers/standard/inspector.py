@@ -387,6 +387,7 @@ class StandardInspector(Inspector):
         rereads: bool = False,
         seed: int | None = None,
         trees: Sequence[str] = (),
+        whole: Mapping[str, Any] | None = None,
     ) -> bool:
         self._cannot("record calls")
 

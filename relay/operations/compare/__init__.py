@@ -9,6 +9,7 @@ failure_words    the line of what it printed that says what failed
 readings         all runs of a comparison, each read once
 stream_reader    that file as numbers: which calls are equal, how each ended
 defaults         defaults of parameters that two trees write otherwise
+whole_calls      which calls are recorded with all that their values store, where that is too much for all
 moments          times in texts that are those of the runs
 matching         which call of one run is which of the other
 difference_text  what the runs differ in, as text

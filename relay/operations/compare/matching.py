@@ -47,12 +47,43 @@ class DifferenceKind(Enum):
     )
 
 
+class KnownCalls:
+    """Calls of a run that another one of the same side has made with equal arguments."""
+
+    def __init__(self, run: RecordedRun) -> None:
+        self._run = run
+        self._calls: set[int] = set()
+        self._in_equal_trees: dict[
+            int, bool
+        ] = {}  # of the calls that begin one, and of those asked for
+
+    def add(self, call: EndedCall, *, with_all_below: bool) -> None:
+        """This one is; with_all_below: so are all that it has made, and so on. Before anybody asks."""
+        if with_all_below:
+            self._in_equal_trees[call.number] = True
+        else:
+            self._calls.add(call.number)
+
+    def __contains__(self, call: EndedCall) -> bool:
+        return call.number in self._calls or self._is_in_equal_tree(call)
+
+    def _is_in_equal_tree(self, call: EndedCall) -> bool:
+        asked: list[int] = []
+        above: EndedCall | None = call
+        while above is not None and above.number not in self._in_equal_trees:
+            asked.append(above.number)
+            above = self._run.caller(above)
+        found = above is not None and self._in_equal_trees[above.number]
+        self._in_equal_trees.update(dict.fromkeys(asked, found))
+        return found
+
+
 class Chance(NamedTuple):
     """What two runs of one side differ in. Where chance has decided one call of a function, it may
     decide another, too."""
 
-    known: frozenset[int]
-    """Calls of the first run that the second has made with equal arguments: of others nothing is known."""
+    known: tuple[KnownCalls, ...]
+    """Calls of the first run that the others have made with equal arguments: of others nothing is known."""
     functions: Mapping[DifferenceKind, Set[int]]
     """Those that have differed in any call, by their numbers in the first run."""
     counted: frozenset[tuple[str, str]] = frozenset()
@@ -60,12 +91,16 @@ class Chance(NamedTuple):
 
     def decides(self, call: EndedCall, kind: DifferenceKind) -> bool:
         """Whether a call of the first run may differ so without a cause."""
-        return call.number not in self.known or call.function in self.functions[kind]
+        return not self.knows(call) or call.function in self.functions[kind]
+
+    def knows(self, call: EndedCall) -> bool:
+        """Whether each other run has made it with equal arguments."""
+        return all(call in each for each in self.known)
 
     def joined(self, other: Chance) -> Chance:
         """With what the first run differs in from another one."""
         functions = {kind: self.functions[kind] | other.functions[kind] for kind in DifferenceKind}
-        return Chance(self.known & other.known, functions, self.counted | other.counted)
+        return Chance(self.known + other.known, functions, self.counted | other.counted)
 
 
 class Comparison(NamedTuple):
@@ -98,6 +133,8 @@ class Comparison(NamedTuple):
     """Of the matched, pairs that only defaults tell apart which the trees write otherwise, in their order."""
     unequal: tuple[tuple[EndedCall, EndedCall], ...] = ()
     """Pairs of one function at one place with other arguments, in the order of the first run."""
+    parted: tuple[tuple[EndedCall, EndedCall], ...] = ()
+    """Of these, the ones whose arguments are not by chance what they are."""
 
     @property
     def differs(self) -> bool:
@@ -111,6 +148,7 @@ class _Pairs:
     def __init__(self) -> None:
         self.matched = self.in_part = 0
         self.unequal: list[tuple[EndedCall, EndedCall]] = []
+        self.parted: list[tuple[EndedCall, EndedCall]] = []
         self.by_default: list[tuple[EndedCall, EndedCall]] = []
         self.differences: dict[DifferenceKind, list[Difference]] = {
             kind: [] for kind in DifferenceKind
@@ -155,24 +193,26 @@ class Matcher:
 
     def chance(self, *, with_changes: bool = True) -> Chance:
         """What the two runs differ in, which are of one side; `with_changes` if both have recorded them."""
-        known: set[int] = set()
+        known = KnownCalls(self.one)
         functions: dict[DifferenceKind, set[int]] = {kind: set() for kind in DifferenceKind}
         alone: CallLists = ([], [])
         for a, b, is_equal in self._pairs(alone):
-            if is_equal:
-                known.add(a.number)
+            if self._are_equal_trees(a, b):
+                known.add(a, with_all_below=True)
+            elif is_equal:
+                known.add(a, with_all_below=False)
                 for kind in self._kinds(a, b):
                     functions[kind].add(a.function)
         functions[DifferenceKind.CALLS] |= functions[DifferenceKind.BRANCH]
         if not with_changes:
             functions[DifferenceKind.CHANGES].clear()
         counted = [key for keys in self._keys(alone) for key in keys]
-        return Chance(frozenset(known), functions, frozenset(counted))
+        return Chance((known,), functions, frozenset(counted))
 
-    def compare(self, *chances: Chance) -> Comparison:
+    def compare(self, *chances: Chance, with_changes: bool = True) -> Comparison:
         """The difference that ended first in the first run, of those that chance does not decide.
 
-        chances: in the first run, and in the second.
+        chances: in the first run, and in the second. with_changes: also what calls made of their arguments.
 
         Calls that only gave other arguments to the same functions count where nothing else differs;
         of two trees, in which code may have been put in order, branches where no outcome does. What
@@ -191,7 +231,7 @@ class Matcher:
         is_unexplained = any(ended < before for ended in apart) or (
             first is not None and first.one.number in self.one.children
         )
-        change = min(changes, key=_when_ended, default=None)
+        change = min(changes, key=_when_ended, default=None) if with_changes else None
         if change is not None and (
             change.one.ended >= before or change.one.begun >= self._parting(first)
         ):
@@ -211,6 +251,7 @@ class Matcher:
             alone_by_chance,
             tuple(sorted(pairs.by_default, key=_when_begun)),
             tuple(sorted(pairs.unequal, key=_when_begun)),
+            tuple(sorted(pairs.parted, key=_when_begun)),
         )
 
     def _branch_below(
@@ -230,8 +271,16 @@ class Matcher:
         """All pairs of calls, by what they differ in and by whether chance decides that."""
         found = _Pairs()
         for a, b, is_equal in self._pairs(found.alone):
+            if self._are_equal_trees(a, b):
+                tree = self.one.trees[a.number]
+                found.matched += tree.calls
+                found.in_part += tree.in_part
+                continue
+            sides = list(zip(chances, (a, b), strict=False))
             if not is_equal:
                 found.unequal.append((a, b))
+                if all(chance.knows(call) for chance, call in sides):
+                    found.parted.append((a, b))
                 continue
             if (a.is_open or b.is_open) and self._is_cut:
                 continue  # nobody knows how they end
@@ -240,7 +289,6 @@ class Matcher:
             if a.arguments != b.arguments:
                 found.by_default.append((a, b))
             kinds = list(self._kinds(a, b))
-            sides = list(zip(chances, (a, b), strict=False))
             counting = [
                 kind for kind in kinds if not any(chance.decides(c, kind) for chance, c in sides)
             ]
@@ -307,8 +355,14 @@ class Matcher:
         pairs = zip(made, ours, theirs, strict=False)
         return next((call.number for call, a, b in pairs if a != b), math.inf)
 
+    def _are_equal_trees(self, a: EndedCall, b: EndedCall) -> bool:
+        """Whether nothing differs in two calls, and in all that they have made."""
+        ours, theirs = self.one.trees.get(a.number), self.other.trees.get(b.number)
+        return ours is not None and theirs is not None and ours.equal == theirs.equal
+
     def _pairs(self, alone: CallLists) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
-        """Each pair of calls, and whether function and arguments are equal.
+        """Each pair of calls, and whether function and arguments are equal; none below calls that are equal with
+        all that they have made.
 
         alone: gets the calls of either run that are in no pair, and whose callers had other arguments.
         """
@@ -318,6 +372,8 @@ class Matcher:
             ours, theirs, left = waiting.pop()
             for a, b, is_equal in _matched(self.one, ours, self.other, theirs, left):
                 yield a, b, is_equal
+                if self._are_equal_trees(a, b):
+                    continue
                 ours_below = _made_by(self.one, a, self.knows[0])
                 theirs_below = _made_by(self.other, b, self.knows[1])
                 if ours_below or theirs_below:

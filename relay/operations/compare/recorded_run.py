@@ -187,12 +187,14 @@ async def run_recorded(
     seed: int | None = None,
     limit: float | None = None,
     progress: Progress | None = None,
+    whole: Mapping[str, Any] | None = None,
 ) -> Ran:
     """Run it to its end without input; raises RelayError if it cannot be started.
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
     seed: by which the addresses of its objects are drawn, which is no matter to most programs; None: as
     they come. limit: in seconds, how long it may run; then it is ended, and what it has called by then is recorded.
+    whole: of which calls all is recorded that their values store, as `calls_start` takes it; None: of all.
     """
     progress = progress or Progress()
     began = time.time()
@@ -207,6 +209,7 @@ async def run_recorded(
                 rereads=rereads,
                 seed=seed,
                 trees=side.roots,
+                whole=whole,
             )
             progress.begin(side, session)
             pid, interpreter, cursor = await _begin(session, side, wanted)

@@ -23,12 +23,16 @@ from relay.operations.compare.moments import WHOLE, Moments
 MOST_CALLS = 1_000_000
 """Of one run, compared; the others are not looked at."""
 
+_MOST_READ = 1 << 17  # lines of calls that differ
+_DIGITS = b"123456789"
 _MOST_KEPT = 4096  # texts of up to some thousand characters
 
 OPEN, RAISED, STOPPED = 0, 2, 3
 TAIL = ".tail"
 """Behind a stream's path: the file in which the program keeps what it has not written there yet."""
 HASH_BYTES = 8
+WHOLE_UNTIL = -2
+"""Begins the line with the number of the last call that was recorded whole."""
 IN_PART = "\0"
 """A text begins so whose value was not read to its end: it had more parts than are compared."""
 
@@ -100,27 +104,40 @@ class EndedCall(NamedTuple):
     arguments: int
     """A hash; with the function it says which calls are equal."""
     outcome: int
+    is_in_part: bool
+    """Whether more is in its arguments, or in what it gave, than was compared."""
+    changes: int
+    """A hash of what became of its arguments; 0 if that was not recorded, or they stayed as they were."""
+    known: int
+    """A hash of the arguments without those that are the default of a parameter which the other tree
+    has not; 0 if the function has the same defaults in both."""
+    given: int
+    """The same, without all that are a default which the other tree has not."""
+    each: bytes
+    """A hash of each argument, `HASH_BYTES` long, where there are several."""
+    is_whole: bool
+    """Whether all that its values store was recorded. If not, it is equal to no call that is whole."""
     ended: int
     """How many ended before."""
     offset: int
-    is_in_part: bool = False
-    """Whether more is in its arguments, or in what it gave, than was compared."""
-    changes: int = 0
-    """A hash of what became of its arguments; 0 if that was not recorded, or they stayed as they were."""
-    begun: int = 0
+    begun: int
     """How many calls had begun when it ended; their numbers are up to that."""
-    known: int = 0
-    """A hash of the arguments without those that are the default of a parameter which the other tree
-    has not; 0 if the function has the same defaults in both."""
-    given: int = 0
-    """The same, without all that are a default which the other tree has not."""
-    each: bytes = b""
-    """A hash of each argument, `HASH_BYTES` long, where there are several."""
 
     @property
     def is_open(self) -> bool:
         """Whether it was not over as the recording ended: then it has no outcome, and `ended` is -1."""
         return self.ended < 0
+
+
+class CallsBelow(NamedTuple):
+    """A call with all that it has made, and these, and so on."""
+
+    equal: int
+    """A hash of all of them, as far as they are compared."""
+    calls: int
+    """How many they are."""
+    in_part: int
+    """In how many of them more is stored than was compared."""
 
 
 @dataclass
@@ -145,6 +162,10 @@ class RecordedRun:
     masked: Callable[[str], str] = str
     """A text of the program as it may be shown."""
     long_texts: dict[int, LongText] = field(default_factory=dict)
+    trees: dict[int, CallsBelow] = field(default_factory=dict)
+    """By the number of a call that is over, with all below it."""
+    whole_until: int | None = None
+    """The number of the last call that was recorded whole, if its time for that has run out."""
 
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
@@ -155,9 +176,37 @@ class RecordedRun:
         """How many calls it has made; of a run that goes on, how many are over."""
         return len(self.calls) + (0 if self.is_cut else len(self.open))
 
+    @property
+    def whole(self) -> tuple[int, int] | None:
+        """The numbers of the first and the last call that is recorded whole; None if all are."""
+        calls = [*self.calls.values(), *self.open.values()]
+        whole = [call.number for call in calls if call.is_whole]
+        if len(whole) == len(calls):
+            return None
+        return min(whole, default=0), max(whole, default=0)
+
     def call(self, number: int) -> EndedCall:
         """One that was recorded."""
         return self.calls.get(number) or self.open[number]
+
+    def note_tree(self, number: int, equal: int) -> None:
+        """A call has ended. `equal` is a hash of it alone."""
+        below = self.children.get(number, [])
+        below.sort()
+        trees = [self.trees[one] for one in below if one in self.trees]
+        if len(trees) == len(below):
+            self.trees[number] = CallsBelow(
+                hash((equal, *[tree.equal for tree in trees])),
+                1 + sum([tree.calls for tree in trees]),
+                self.calls[number].is_in_part + sum([tree.in_part for tree in trees]),
+            )
+
+    def note_later(self, call: EndedCall) -> None:
+        """A call is over later than the one that has made it, or never: that and its callers are no trees."""
+        above = self.caller(call)
+        while above is not None and above.number in self.trees:
+            del self.trees[above.number]
+            above = self.caller(above)
 
     def caller(self, call: EndedCall) -> EndedCall | None:
         """The call that made this one, if it was recorded."""
@@ -205,9 +254,16 @@ class RecordedRun:
 
             file.seek(call.offset)
             row = json.loads(file.readline())
-            row[3], row[5], row[8] = [*map(whole, row[3])], whole(row[5]), [*map(whole, row[8])]
-            row[9] = [(place, whole(text)) for place, text in row[9]]
-            found = Texts.of(row, self)
+            written = _Written(*row[3:])
+            found = Texts.of(
+                written._replace(
+                    arguments=[*map(whole, written.arguments)],
+                    outcome=whole(written.outcome),
+                    yielded=[*map(whole, written.yielded)],
+                    changed=[(place, whole(text)) for place, text in written.changed],
+                ),
+                self,
+            )
         return found._replace(
             arguments=list(map(self._shown, found.arguments)),
             outcome=self._shown(found.outcome),
@@ -244,26 +300,52 @@ class Texts(NamedTuple):
         return [pair for i, pair in enumerate(pairs) if i < last or pair[1] not in ("()", "{}")]
 
     @classmethod
-    def of(cls, row: Sequence[Any], run: RecordedRun) -> Texts:
-        """From a line of the file."""
-        _, _, function, arguments, kind, outcome, line, yields, yielded, changed, _ = row
-        about = run.functions[function]
+    def of(cls, written: _Written, run: RecordedRun) -> Texts:
+        """From a line of the file, with its texts whole."""
+        about, arguments, yielded = (
+            run.functions[written.function],
+            written.arguments,
+            written.yielded,
+        )
         same = [
             run.comparable(text, name)
             for name, text in zip(about.arguments, arguments, strict=False)
         ]
-        result = run.comparable(outcome, about.result)
-        given = [run.comparable(text, "") for text in yielded]
         in_part = tuple(
             name
             for name, text in zip(about.arguments, arguments, strict=False)
             if text.startswith(IN_PART)
         )
-        after = {place: run.comparable(text, about.arguments[place]) for place, text in changed}
-        is_given_in_part = yields > len(yielded) or any(
-            text.startswith(IN_PART) for text in (outcome, *yielded)
+        after = {
+            place: run.comparable(text, about.arguments[place]) for place, text in written.changed
+        }
+        return cls(
+            about,
+            same,
+            written.kind,
+            run.comparable(written.outcome, about.result),
+            written.line,
+            written.yields,
+            [run.comparable(text, "") for text in yielded],
+            in_part,
+            written.yields > len(yielded)
+            or any(text.startswith(IN_PART) for text in (written.outcome, *yielded)),
+            after,
         )
-        return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part, after)
+
+
+class _Written(NamedTuple):
+    """The line of a call from the function on: equal calls have equal ones. Long texts stand by their numbers."""
+
+    function: int
+    arguments: list[Any]
+    kind: int
+    outcome: Any
+    line: int
+    yields: int
+    yielded: list[Any]
+    changed: list[Any]
+    is_whole: int
 
 
 def comparable(text: str, roots: tuple[str, ...], moments: Moments) -> str:
@@ -311,28 +393,32 @@ def read_run(
     `roots`, `pids` and `moments` are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
     """
     run = RecordedRun(root, roots, stream, pids, moments, is_cut=is_cut, masked=masked)
-    for offset, row in _rows(stream):
+    reader = _Reader(run)
+    for offset, line in _lines(stream):
+        if line[1] in _DIGITS and len(run.calls) < MOST_CALLS:
+            reader.add(line, offset)
+            continue
+        row = json.loads(line)
         if isinstance(row[0], str):
             run.add_text(row[0], row[1], offset)
         elif row[0] == 0:
-            _, number, name, path, line, names, collecting = row
+            _, number, name, path, line_of_code, names, collecting = row
             relative = os.path.relpath(path, root) if path.startswith(root) else path
             run.functions[number] = Function(
                 name,
                 relative,
-                line,
+                line_of_code,
                 tuple(names),
                 collecting,
                 os.path.realpath(path) == script,
-                other_defaults.of(path, line),
+                other_defaults.of(path, line_of_code),
             )
-        elif row[0] < 0 or len(run.calls) >= MOST_CALLS:
+        elif row[0] == WHOLE_UNTIL:
+            run.whole_until = row[1]
+        else:
             run.is_cut = True
             break
-        else:
-            _add(run, row, offset)
-    for numbers in run.children.values():
-        numbers.sort()
+    reader.finish()
     return run
 
 
@@ -352,7 +438,7 @@ def join_tail(stream: Path) -> None:
             except ValueError:
                 break
             if isinstance(row[0], int) and row[0] > 0:
-                if row[4] == OPEN:
+                if row[5] == OPEN:
                     begun[row[0]] = line
                     continue
                 begun.pop(row[0], None)
@@ -369,49 +455,88 @@ def _end_of_lines(file: IO[bytes]) -> int:
         return content.rfind(b"\n") + 1
 
 
-def _rows(stream: Path) -> Iterator[tuple[int, Any]]:
+def _lines(stream: Path) -> Iterator[tuple[int, bytes]]:
     offset = 0
     with stream.open("rb") as file:
         for line in file:
             if not line.endswith(b"\n"):
                 return  # the program was killed while it wrote
-            yield offset, json.loads(line)
+            yield offset, line
             offset += len(line)
 
 
-def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
-    number, parent, function, arguments, kind, outcome, _, yields, yielded, changed, begun = row
-    if number in run.calls or number in run.open:
-        return  # the tail had it, too: it was killed between two writes
+class _Reader:
+    """Adds calls to a run. What equal calls have in common is read once."""
+
+    def __init__(self, run: RecordedRun) -> None:
+        self._run = run
+        self._known: dict[bytes, _Read] = {}  # by their lines from the function on
+
+    def add(self, line: bytes, offset: int) -> None:
+        """The call of a line."""
+        run = self._run
+        numbers = line[1:].split(b",", 3)
+        number, parent, begun = map(int, numbers[:3])
+        if number in run.calls or number in run.open:
+            return  # the tail had it, too: it was killed between two writes
+        read = self._known.get(numbers[3])
+        if read is None:
+            if len(self._known) > _MOST_READ:
+                self._known.clear()
+            read = self._known[numbers[3]] = _read(run, _Written(*json.loads(b"[" + numbers[3])))
+        calls, ended = (run.open, -1) if read.is_open else (run.calls, len(run.calls))
+        call = EndedCall._make((number, parent, *read.call, ended, offset, begun))
+        calls[number] = call
+        run.children.setdefault(parent, []).append(number)
+        if parent in run.trees:
+            run.note_later(call)
+        if not read.is_open:
+            run.note_tree(number, read.equal)
+
+    def finish(self) -> None:
+        """All are added."""
+        for numbers in self._run.children.values():
+            numbers.sort()
+
+
+class _Read(NamedTuple):
+    """What equal calls have in common."""
+
+    call: tuple[Any, ...]
+    """As an EndedCall has it, from the function on."""
+    is_open: bool
+    equal: int
+    """A hash of all of it that is compared; the function by its place in the tree."""
+
+
+def _read(run: RecordedRun, written: _Written) -> _Read:
+    function, arguments, kind, outcome, _, yields, yielded, changed, is_whole = written
     about = run.functions[function]
-    given = [outcome, *yielded]
-    is_open = kind == OPEN
     values = list(map(run.value, arguments, about.arguments))
-    calls = run.open if is_open else run.calls
-    calls[number] = EndedCall(
-        number,
-        parent,
+    given = [outcome, *yielded]
+    changes = hash(
+        tuple((place, run.value(text, about.arguments[place])) for place, text in changed)
+    )
+    call = (
         function,
-        hash(tuple(values)),
+        hash((*values, is_whole)),
         hash(
             (kind, run.value(outcome, about.result), yields, *map(run.value, yielded, repeat("")))
         ),
-        -1 if is_open else len(run.calls),
-        offset,
         yields > len(yielded) or any(map(run.is_in_part, (*arguments, *given))),
-        hash(tuple((place, run.value(text, about.arguments[place])) for place, text in changed))
-        if changed
-        else 0,
-        begun,
-        *_given(run, about, arguments),
+        changes if changed else 0,
+        *_given(run, about, arguments, is_whole),
         b"".join(value.to_bytes(HASH_BYTES, "little", signed=True) for value in values)
         if len(values) > 1
         else b"",
+        bool(is_whole),
     )
-    run.children.setdefault(parent, []).append(number)
+    return _Read(call, kind == OPEN, hash((about.key, call[1:])))
 
 
-def _given(run: RecordedRun, about: Function, arguments: Sequence[str | int]) -> tuple[int, int]:
+def _given(
+    run: RecordedRun, about: Function, arguments: Sequence[str | int], is_whole: int
+) -> tuple[int, int]:
     if about.other_defaults is None:
         return 0, 0
     known, given = [], []
@@ -423,4 +548,4 @@ def _given(run: RecordedRun, about: Function, arguments: Sequence[str | int]) ->
             known.append(pair)
         elif not default.is_new:
             known.append(pair)
-    return hash(tuple(known)), hash(tuple(given))
+    return hash((*known, is_whole)), hash((*given, is_whole))

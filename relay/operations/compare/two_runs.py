@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import trio
 
@@ -36,6 +36,16 @@ from relay.operations.compare.recorded_run import (
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.sides import missing_in
 from relay.operations.compare.stream_reader import RecordedRun
+from relay.operations.compare.whole_calls import (
+    FARTHER,
+    MOST_ZOOMS,
+    REACH,
+    WHOLE_SECONDS,
+    Whole,
+    around_beginning,
+    is_whole,
+    shows_the_beginning,
+)
 from relay.redaction.redaction import Redaction
 
 Pair = tuple[Ran, Ran]
@@ -91,6 +101,7 @@ class _Runs:
         self._readings = Readings(self._masked, sides)
         self._python: str | None = None
         self._count = 0
+        self._whole: tuple[Mapping[str, Any], ...] = ({"seconds": WHOLE_SECONDS}, {})
         self._exit_codes: tuple[set[int | None], set[int | None]] = (set(), set())
         self._printed: tuple[set[Printed], set[Printed]] = (set(), set())
 
@@ -110,13 +121,55 @@ class _Runs:
                     return Answer(first[-1].late, None, is_late=True)
                 text = nothing_called(first[-1])
                 return Answer(clip(text, MOST_BYTES), None)
-        answer = await self._without_chance((first[0], first[1]))
-        return (
-            _with_limit(answer, (first[0], first[1])) if any(one.late for one in first) else answer
-        )
+            if len(first) == 1:
+                until = (await self._read(first[0])).whole_until
+                self._record_whole(Whole(last=until), Whole(last=until))
+        ran, answer = await self._answered((first[0], first[1]))
+        return _with_limit(answer, ran) if any(one.late for one in ran) else answer
 
-    async def _run(self, side: Side, *, rereads: bool = False) -> Ran:
-        """One more; from the third on with addresses by lot: what depends on them is chance."""
+    async def _answered(self, ran: Pair) -> tuple[Pair, Answer]:
+        """What the sides differ in, and the runs that show it.
+
+        Where the first runs are not recorded whole all over, further ones are, around what differs, until these
+        show where that begins. If they do not, all is recorded whole.
+        """
+        if all(each == Whole()._asdict() for each in self._whole):
+            return ran, (await self._without_chance(ran))[1]
+        found, answer = await self._compare(ran)
+        reach, zooms = REACH, 0
+        try:
+            while zooms < MOST_ZOOMS:
+                if zooms or is_whole(found):
+                    found, answer = await self._without_chance(ran, knows_changes=zooms > 0)
+                    if shows_the_beginning(found):
+                        return ran, answer
+                    reach *= FARTHER
+                closer = around_beginning(found, reach)
+                if closer is None:
+                    break
+                self._record_whole(*closer)
+                ran, zooms = await self._both(rereads=True), zooms + 1
+            self._record_whole(Whole(), Whole())
+            ran = await self._both()
+        except RelayError as error:  # both have run before: what they differ in stands
+            return ran, _without_further_run(answer, error)
+        return ran, (await self._without_chance(ran))[1]
+
+    async def _both(self, *, rereads: bool = False) -> Pair:
+        ours, theirs = [
+            await self._run(side, rereads=rereads, scattered=False) for side in self._sides
+        ]
+        return ours, theirs
+
+    async def _read(self, ran: Ran) -> RecordedRun:
+        return (await trio.to_thread.run_sync(self._readings.read, ran, abandon_on_cancel=True))[0]
+
+    def _record_whole(self, ours: Whole, theirs: Whole) -> None:
+        """From the next run of each side on."""
+        self._whole = ours._asdict(), theirs._asdict()
+
+    async def _run(self, side: Side, *, rereads: bool = False, scattered: bool = True) -> Ran:
+        """One more. scattered: from the third on with addresses by lot: what depends on them is chance."""
         self._count += 1
         ran = await run_recorded(
             self._settings,
@@ -125,9 +178,10 @@ class _Runs:
             Path(self._home) / f"{self._count}.jsonl",
             self._python,
             rereads=rereads,
-            seed=self._count if self._count > len(self._sides) else None,
+            seed=self._count if scattered and self._count > len(self._sides) else None,
             limit=self._limit and self._limit * (1 if self._count <= len(self._sides) else FURTHER),
             progress=self._progress,
+            whole=self._whole[self._sides.index(side)],
         )
         self._python = ran.python
         if not ran.late:
@@ -135,44 +189,46 @@ class _Runs:
             self._printed[self._sides.index(side)].add(ran.printed)
         return ran
 
-    async def _without_chance(self, first: Pair) -> Answer:
-        """With as many further runs as it takes."""
+    async def _without_chance(
+        self, first: Pair, *, knows_changes: bool = False
+    ) -> tuple[Comparison, Answer]:
+        """With as many further runs as it takes. knows_changes: what calls change in their arguments is recorded."""
         found, answer = await self._compare(first)
         if not found.matched or not (found.differs or _ends_differ(first)):
-            return answer
+            return found, answer
         if _are_one(*self._sides):
-            return (await self._compare(first, await self._chance(first)))[1]
+            return await self._compare(first, await self._chance(first))
         try:
             again = await self._run(self._sides[0], rereads=True)
             chance = await self._chance((first[0], again))
             found, answer = await self._compare(first, chance)
             is_open = _is_open(found, first, again)
             if not (found.differs or is_open):
-                return answer
-            second = await self._run(self._sides[1], rereads=is_open)
+                return found, answer
+            second = await self._run(self._sides[1], rereads=is_open or knows_changes)
         except RelayError as error:  # both have run before: what they differ in stands
-            said = clip(f"\nno further run, to see what chance decides: {error.message}", 150)
-            return answer._replace(text=answer.text + said)
-        if is_open:
+            return found, _without_further_run(answer, error)
+        if is_open and not knows_changes:
             return await self._compared_with_changes(first, (again, second))
-        return (await self._compare(first, chance, await self._chance((first[1], second))))[1]
+        chances = chance, await self._chance((first[1], second))
+        return await self._compare(first, *chances, with_changes=is_open)
 
-    async def _compared_with_changes(self, first: Pair, second: Pair) -> Answer:
+    async def _compared_with_changes(self, first: Pair, second: Pair) -> tuple[Comparison, Answer]:
         """Of two runs of each side, the later of which know what calls change in their arguments."""
         ours = await self._chance((second[0], first[0]), with_changes=False)
         theirs = await self._chance((second[1], first[1]), with_changes=False)
         self._readings.forget(*first)
-        found, answer = await self._compare(second, ours, theirs)
+        found, answer = await self._compare(second, ours, theirs, with_changes=True)
         with suppress(RelayError):
             if found.change is not None:  # only the second runs have recorded these
                 third = await self._run(self._sides[0], rereads=True)
                 ours = ours.joined(await self._chance((second[0], third)))
-                found, answer = await self._compare(second, ours, theirs)
+                found, answer = await self._compare(second, ours, theirs, with_changes=True)
             if found.change is not None:
                 third = await self._run(self._sides[1], rereads=True)
                 theirs = theirs.joined(await self._chance((second[1], third)))
-                found, answer = await self._compare(second, ours, theirs)
-        return answer
+                found, answer = await self._compare(second, ours, theirs, with_changes=True)
+        return found, answer
 
     async def _chance(self, runs: Pair, *, with_changes: bool = True) -> Chance:
         """What two runs of one side differ in, by the numbers of the first of them."""
@@ -183,15 +239,19 @@ class _Runs:
 
         return await trio.to_thread.run_sync(chance, abandon_on_cancel=True)
 
-    async def _compare(self, runs: Pair, *chances: Chance) -> tuple[Comparison, Answer]:
+    async def _compare(
+        self, runs: Pair, *chances: Chance, with_changes: bool = False
+    ) -> tuple[Comparison, Answer]:
         """What a run of each side differs in, but for what chance decides in the first, and the second."""
-        compare = partial(self._compared, runs, chances)
+        compare = partial(self._compared, runs, chances, with_changes)
         return await trio.to_thread.run_sync(compare, abandon_on_cancel=True)
 
-    def _compared(self, ran: Pair, chances: Sequence[Chance]) -> tuple[Comparison, Answer]:
+    def _compared(
+        self, ran: Pair, chances: Sequence[Chance], with_changes: bool
+    ) -> tuple[Comparison, Answer]:
         one, other = self._readings.read(*ran)
         knows = _known(one, other), _known(other, one)
-        found = Matcher(one, other, knows).compare(*chances)
+        found = Matcher(one, other, knows).compare(*chances, with_changes=with_changes)
         by_chance = _by_chance(self._sides, len(chances))
         if chances and any(one.late for one in ran):
             by_chance += ", or the further one has not come so far"
@@ -214,6 +274,11 @@ class _Runs:
 
 def _all(function: int) -> bool:
     return True
+
+
+def _without_further_run(answer: Answer, error: RelayError) -> Answer:
+    said = clip(f"\nno further run, to see what chance decides: {error.message}", 150)
+    return answer._replace(text=answer.text + said)
 
 
 def _are_one(one: Side, other: Side) -> bool:

@@ -72,6 +72,8 @@ class WantedCalls:
     """Of the addresses at which the program's objects lie; None: as they come."""
     trees: Sequence[str] = ()
     """Paths that are left out of the texts of the stream before these are cut, the inner ones first."""
+    whole: Mapping[str, Any] | None = None
+    """Of which calls the stream has all that their values store, as the inspector takes it; None: all."""
 
 
 class ProgramRun:

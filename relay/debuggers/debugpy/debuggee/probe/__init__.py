@@ -134,6 +134,7 @@ PARTS = (
     "calls/stored_families",
     "calls/tree",
     "calls/stream",
+    "calls/whole_calls",
     "calls/scope",
     "calls/record",
     "calls/monitor",

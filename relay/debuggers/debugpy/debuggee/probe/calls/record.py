@@ -35,6 +35,11 @@ if TYPE_CHECKING:
         brief_named,
         is_plainly_stored,
     )
+    from relay.debuggers.debugpy.debuggee.probe.calls.whole_calls import (
+        WholeCalls,
+        in_brief,
+        in_brief_named,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import (
         is_raised_through,
         traceback_of_error,
@@ -63,13 +68,17 @@ def line_in_traceback(frame: Any, error: Any) -> int:
 class CallRecord:
     """Which frames of the program are in one recording, and what becomes of their calls."""
 
-    def __init__(self, scope: CallScope, stream: CallStream | None = None) -> None:
+    def __init__(
+        self,
+        scope: CallScope,
+        stream: CallStream | None = None,
+        whole_calls: WholeCalls | None = None,
+    ) -> None:
         self.scope = scope
         self.tree: Any = CallTree() if stream is None else stream
         self.stream = stream
-        self.write: Any = brief if stream is None else ample
+        self.whole_calls = whole_calls  # of a stream
         self.write_error: Any = brief_error if stream is None else ample_error
-        self.write_named: Any = brief_named if stream is None else ample_named
         self.open: dict[int, Any] = {}  # calls that are not over, by the id of their frames
         self.others: set[int] = set()  # threads of the debugger
         self.state = "recording"  # stopped, ended, replaced
@@ -94,16 +103,38 @@ class CallRecord:
             if parent is None:
                 return
         function.is_called = True
+        if self.stream is not None:
+            calls[id(frame)] = self._begun_in_stream(self.stream, frame, function, parent)
+            return
+        texts = self._texts(frame, function, brief, brief_named)
+        calls[id(frame)] = self.tree.begin(function, texts, parent)
+
+    def _begun_in_stream(
+        self, stream: CallStream, frame: Any, function: OwnFunction, parent: Any
+    ) -> Any:
+        whole_calls: Any = self.whole_calls
+        if not whole_calls.takes_next():
+            if whole_calls.until is not None:
+                stream.note_whole_until(whole_calls.until)
+            texts = self._texts(frame, function, in_brief, in_brief_named)
+            return stream.begin(function, texts, parent, False)
+        began = whole_calls.began_to_write()
+        texts = self._texts(frame, function, ample, ample_named)
+        whole_calls.has_written(began)
+        return stream.begin(function, texts, parent)
+
+    def _texts(
+        self, frame: Any, function: OwnFunction, write: Any, write_named: Any
+    ) -> tuple[str, ...]:
+        """Of the arguments."""
         values: Any = frame.f_locals if function.arguments else ()
         if function.hides_any:
-            write = self.write_named
-            texts = tuple([write(name, values[name]) for name in function.arguments])
+            texts = tuple([write_named(name, values[name]) for name in function.arguments])
         else:
-            write = self.write
             texts = tuple([write(values[name]) for name in function.arguments])
         if KEEPS_LOCALS and texts:
             values.clear()
-        calls[id(frame)] = self.tree.begin(function, texts, parent)
+        return texts
 
     def _root(self, frame: Any) -> Any:
         """What a call belongs to that none of those recorded has made; None for the debugger's."""
@@ -122,13 +153,21 @@ class CallRecord:
 
     def returned(self, frame: Any, value: Any) -> None:
         node = self.open.pop(id(frame), None)
-        if node is not None:
-            function = node.function
-            hides = function.hides_result
-            text = self.write_named(function.code.co_name, value) if hides else self.write(value)
+        if node is None:
+            return
+        function = node.function
+        hides, name = function.hides_result, function.code.co_name
+        if self.whole_calls is None:
+            text = brief_named(name, value) if hides else brief(value)
+        elif not node.is_whole:
+            text = in_brief_named(name, value) if hides else in_brief(value)
+        else:
+            began = self.whole_calls.began_to_write()
+            text = ample_named(name, value) if hides else ample(value)
             if function.kept:
                 node.changed = self._changed(frame, node)
-            self.tree.end(node, CALL_RETURNED, text)
+            self.whole_calls.has_written(began)
+        self.tree.end(node, CALL_RETURNED, text)
 
     def raised(self, frame: Any, kind: type, text: str, line: int) -> None:
         """An exception leaves the frame."""
@@ -137,7 +176,7 @@ class CallRecord:
             is_end = issubclass(kind, _ENDS_ITERATION) or (
                 node.function.code.co_name in _ASKED_FOR_NAMES and issubclass(kind, AttributeError)
             )
-            if node.function.kept:
+            if node.function.kept and node.is_whole:
                 node.changed = self._changed(frame, node)
             self.tree.end(node, CALL_STOPPED if is_end else CALL_RAISED, text, line)
 
@@ -150,7 +189,7 @@ class CallRecord:
             value = values[name]
             if not is_plainly_stored(value):
                 hides = function.hides[place]
-                text = self.write_named(name, value) if hides else self.write(value)
+                text = ample_named(name, value) if hides else ample(value)
                 if text != node.arguments[place]:
                     found.append((place, text))
         if KEEPS_LOCALS and _references_to(values) <= _OURS_AND_THE_FRAMES:
@@ -168,7 +207,10 @@ class CallRecord:
             value = next(iter(gc.get_referents(value)), None)
         node.yields += 1
         if node.yields <= _SHOWN_YIELDS:
-            node.yielded += (self.write(value),)
+            write: Any = brief
+            if self.stream is not None:
+                write = ample if node.is_whole else in_brief
+            node.yielded += (write(value),)
 
     def finish(self, state: str) -> None:
         """Nothing is recorded any more."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         forget_writers,
         leave_out_trees,
     )
+    from relay.debuggers.debugpy.debuggee.probe.calls.whole_calls import WholeCalls
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
@@ -61,12 +62,14 @@ def calls_start(
     rereads: bool = False,
     seed: int | None = None,
     trees: Sequence[str] = (),
+    whole: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Record own calls from now on, in place of any recording before. For pydevd's own thread.
 
     stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
     become of the arguments by the end of the call. seed: of addresses that are by lot. trees: paths that are left
-    out of texts before these are cut.
+    out of texts before these are cut. whole: which calls of a stream are recorded with all that their values
+    store, as `WholeCalls` has it; None: all.
     """
     require_purpose("traces")
     _end_calls("replaced")
@@ -74,8 +77,10 @@ def calls_start(
     forget_writers()
     leave_out_trees(trees)
     scope = CallScope(roots, focus, start, stream is not None, rereads)
-    record = CallRecord(scope, None if stream is None else CallStream(stream))
-    if stream is not None:
+    if stream is None:
+        record = CallRecord(scope)
+    else:
+        record = CallRecord(scope, CallStream(stream), WholeCalls(**(whole or {})))
         read_what_is_compiled()
     _recording.record = record
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace

@@ -1,8 +1,8 @@
 """Recorded calls as lines of a file, in the order in which they ended: for a comparison of runs.
 
-A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
-many values it has yielded, the first of them, which arguments it has changed to what, by their
-places, and how many calls had begun by then. Of calls that are not over as the recording is ended there
+A line is JSON: number, that of the call that made it, how many calls had begun by then, function, arguments, kind,
+outcome, line, how many values it has yielded, the first of them, which arguments it has changed to what, by their
+places, and 1 if all that its values store was written, else 0. Equal calls have equal lines from the function on. Of calls that are not over as the recording is ended there
 is one at the end, of the kind `open`. Each function has a line of its own ahead of its first call; so has each long text, with its number, by which
 it stands in the lines of calls. The size of the file has a bound.
 
@@ -29,9 +29,11 @@ _LINES_AT_ONCE = 500
 _MOST_OF_TAIL = 1 << 20  # bytes
 TAIL = ".tail"
 """Behind the path of the file: that of its tail."""
+WHOLE_UNTIL = -2  # begins the line with the number of the last call that was recorded whole
 _LONG_TEXT = 64  # characters of a text that has a line of its own
 _MOST_KNOWN_TEXT = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
+_in_quotes = json.encoder.encode_basestring_ascii  # a tenth of what the whole encoder takes
 
 
 class StreamedCall:
@@ -41,20 +43,24 @@ class StreamedCall:
         "arguments",
         "changed",
         "function",
+        "is_whole",
         "number",
         "parent",
-        "row_begin",
+        "row_given",
         "yielded",
         "yields",
     )
 
-    def __init__(self, function: Any, arguments: Any, number: int, parent: int) -> None:
+    def __init__(
+        self, function: Any, arguments: Any, number: int, parent: int, is_whole: bool = True
+    ) -> None:
         self.function, self.arguments = function, arguments
         self.number, self.parent = number, parent
+        self.is_whole = is_whole  # its values are written with all that they store
         self.yields = 0
         self.yielded: tuple[str, ...] = ()
         self.changed: list[tuple[int, str]] = []
-        self.row_begin = ""  # of its line, up to the arguments
+        self.row_given = ""  # of its line, the function and the arguments
 
 
 class CallStream:
@@ -66,6 +72,7 @@ class CallStream:
         self.known: set[int] = set()  # functions that the file names already
         self.texts: dict[str, int] = {}  # long ones that the file has, and their numbers
         self.size_of_texts = 0
+        self.is_whole_until_noted = False
         self.left = _MOST_BYTES
         self.lock: Any = threading.RLock()  # a finalizer of the program may come in between
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -84,23 +91,29 @@ class CallStream:
         """How many calls have begun, those that are not over included."""
         return next_number(self._numbers) - 1
 
-    def begin(self, function: Any, arguments: Any, parent: StreamedCall) -> StreamedCall:
+    def begin(
+        self, function: Any, arguments: Any, parent: StreamedCall, is_whole: bool = True
+    ) -> StreamedCall:
         """The call that has begun, by its number; it is in the file when it ends, in the tail at once."""
-        call = StreamedCall(function, arguments, next(self._numbers), parent.number)
+        call = StreamedCall(function, arguments, next(self._numbers), parent.number, is_whole)
         number = function.number
         if number not in self.known:  # two threads at once: then it is named twice
             about = [function.name, function.path, function.line, list(function.arguments)]
             self._add(_line_of_call([0, number, *about, function.collecting]))
             self.known.add(number)
-        short = self._short
-        texts = _line_of_call([one if len(one) < _LONG_TEXT else short(one) for one in arguments])
-        call.row_begin = f"[{call.number},{call.parent},{number},{texts},"
-        line = f'{call.row_begin}{CALL_OPEN},"",0,0,[],[],{call.number}]'
+        call.row_given = f"{number},[{','.join(map(self._written, arguments))}]"
+        line = self._row(call, call.number, f'{CALL_OPEN},"",0,0,[],[],{is_whole:d}]')
         with self.lock:
             self.begun[call.number] = line
             if not self._is_in_tail(line):
                 self.flush()
         return call
+
+    def note_whole_until(self, number: int) -> None:
+        """Calls after this one are not recorded whole any more."""
+        if not self.is_whole_until_noted:
+            self.is_whole_until_noted = True
+            self._add(_line_of_call([WHOLE_UNTIL, number]))
 
     def leave_open(self, calls: list[StreamedCall]) -> None:
         """The recording ends before these."""
@@ -109,19 +122,23 @@ class CallStream:
 
     def end(self, call: StreamedCall, kind: int, outcome: str, line: int = 0) -> None:
         """A call ends: it is in the file soon."""
-        short = self._short
-        changed = [(place, short(text)) for place, text in call.changed]
-        yielded = list(map(short, call.yielded))
-        row = [kind, short(outcome), line, call.yields, yielded, changed, self.total()]
-        text = call.row_begin + _line_of_call(row)[1:]
+        written = self._written
+        changed = ",".join([f"[{place},{written(text)}]" for place, text in call.changed])
+        yielded = ",".join(map(written, call.yielded))
+        end = f"{kind},{written(outcome)},{line},{call.yields},[{yielded}],[{changed}]"
+        text = self._row(call, self.total(), f"{end},{call.is_whole:d}]")
         with self.lock:
             self.begun.pop(call.number, None)
             self._add(text)
 
-    def _short(self, text: str) -> str | int:
+    def _row(self, call: StreamedCall, begun: int, end: str) -> str:
+        return f"[{call.number},{call.parent},{begun},{call.row_given},{end}"
+
+    def _written(self, text: str) -> str:
         """A text as it stands in the line of a call: a long one by its number."""
-        if len(text) < _LONG_TEXT:
-            return text
+        return _in_quotes(text) if len(text) < _LONG_TEXT else str(self._number_of(text))
+
+    def _number_of(self, text: str) -> int:
         number = self.texts.get(text)
         if number is not None:
             return number

@@ -1,0 +1,72 @@
+"""Which calls of a stream are recorded with all that their arguments and results store: the others are
+recorded in brief, at a hundredth of the price.
+
+A program with large values would take a hundred times as long, all over. So a first run stops to record whole
+calls when it has spent its time on them, and a later one does so around a call of interest.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.stored import IN_PART
+    from relay.debuggers.debugpy.debuggee.probe.calls.values import (
+        BRIEF_ROOM,
+        brief,
+        is_short,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides
+
+_seconds_of_thread = time.thread_time
+
+
+class WholeCalls:
+    """Of one recording. Calls are numbered as they begin, from 1.
+
+    first, last: the numbers of those that are recorded whole; a `last` of None is the end. seconds: of
+    processor time that may go into their values; after these, calls are recorded in brief, and `until`
+    is the number of the last whole one.
+    """
+
+    def __init__(
+        self, first: int = 1, last: int | None = None, seconds: float | None = None
+    ) -> None:
+        self.first, self.last = first, last
+        self.until: int | None = None
+        self._left = seconds
+        self._begun = 0
+
+    def takes_next(self) -> bool:
+        """Whether the call that begins is recorded whole."""
+        self._begun += 1
+        number = self._begun
+        if self.last is not None and number > self.last:
+            return False
+        if self._left is not None and self._left < 0:
+            self.until = self.last = number - 1
+            return False
+        return number >= self.first
+
+    def began_to_write(self) -> float:
+        """When values of a whole call begin to be written: for `has_written`."""
+        return 0.0 if self._left is None else _seconds_of_thread()
+
+    def has_written(self, began: float) -> None:
+        """They are written."""
+        if self._left is not None:
+            self._left -= _seconds_of_thread() - began
+
+
+def in_brief(value: Any) -> str:
+    """A value of a call that is not recorded whole; after `IN_PART` if it may store more."""
+    text = brief(value)
+    if is_short(value) or (type(value) is str and len(value) <= BRIEF_ROOM):
+        return text
+    return IN_PART + text
+
+
+def in_brief_named(name: str, value: Any) -> str:
+    """The same, masked if the name says that it is a secret."""
+    return MASK if hides(name, value) else in_brief(value)

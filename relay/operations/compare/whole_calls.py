@@ -1,0 +1,61 @@
+"""Which calls runs record with all that their values store, where that is too much for all: those around what differs.
+
+A call with large values takes up to a hundred times as long to be recorded whole as in brief. So the first
+run records calls whole for some time only, and where the runs differ later, further ones do so there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from relay.operations.compare.matching import Comparison
+
+WHOLE_SECONDS = 2.0
+"""Of processor time that the first run may put into the values of whole calls."""
+
+REACH = 2000
+"""Calls before and after one that differs which further runs record whole."""
+
+FARTHER = 16
+"""Times as many, where these do not show where the difference begins."""
+
+MOST_ZOOMS = 4
+
+
+class Whole(NamedTuple):
+    """Calls of a run that are recorded whole, by their numbers in the order of their begins; others are in brief."""
+
+    first: int = 1
+    last: int | None = None
+
+
+def around_beginning(found: Comparison, reach: int) -> list[Whole] | None:
+    """Of either run the calls around the first that differs, and around the first with other arguments before it;
+    None if there are none. What differs only as a program ends is not among them.
+
+    Until then both have made as many calls, so both are recorded whole from the same number on.
+    """
+    pairs = [*found.parted[:1], *([] if found.first is None else [found.first[:2]])]
+    if not pairs or (found.first is not None and found.first.is_end):
+        return None
+    begin = min(call.number for pair in pairs for call in pair) - reach
+    return [
+        Whole(max(1, begin), max(call.begun for call in calls) + reach)
+        for calls in zip(*pairs, strict=True)
+    ]
+
+
+def is_whole(found: Comparison) -> bool:
+    """Whether what differs first is recorded whole in both runs."""
+    shown = [one for one in (found.first, found.change) if one is not None]
+    return bool(shown) and all(one.one.is_whole and one.other.is_whole for one in shown)
+
+
+def shows_the_beginning(found: Comparison) -> bool:
+    """Whether no whole call had other arguments before the first that differs, or before the one that has changed
+    arguments otherwise: else the difference may begin where no call is recorded whole."""
+    if not is_whole(found):
+        return False
+    shown = [one.one.number for one in (found.first, found.change) if one is not None]
+    earlier = [pair for pair in found.parted if pair[0].number < min(shown)]
+    return not any(a.is_whole or b.is_whole for a, b in earlier)
