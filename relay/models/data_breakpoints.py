@@ -61,7 +61,7 @@ class DataChange(Resource):
     function: str = Field(description="The function that wrote")
     ended: Literal[True] | None = left_out("The frame has returned: the watch is over")
     inexact: Literal[True] | None = left_out(
-        "What wrote is not known, such as C code: the change was found at this line"
+        "What wrote is not known, such as C code, or one of two threads: the change was found at this line"
     )
     merged: Literal[True] | None = left_out(
         "One statement has made more than a thousand changes: the last of them are told as one"

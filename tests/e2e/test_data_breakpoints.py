@@ -387,6 +387,57 @@ async def test_a_line_that_stores_to_another_object_claims_no_write_of_another_t
     assert places == {("writes", stores.line("writes"))}
 
 
+BESIDE_KEYS = """
+    import sys
+    import threading
+    import time
+
+    class Cart:
+        total = 0
+
+    rows, prices, carts, over = [0, 0], {0: 0, 1: 0}, [Cart(), Cart()], threading.Event()
+    carts[0].total, waiting = 0, []
+
+    def beside(place):
+        while not over.is_set():
+            for number in range(50):
+                if number:
+                    STATE[place]END = number
+                waiting.append(number)
+                waiting.remove(number)
+
+    def writes(count):
+        for number in range(count):
+            time.sleep(0.001 * (1 + number % 7))
+            STATE[0]END += 1  # @writes
+            number += 1
+
+    thread = threading.Thread(target=beside, args=(1,))
+    thread.start()
+    sys.setswitchinterval(1e-6)  # @start
+    writes(100)
+    over.set()
+    thread.join()
+    print("over")
+"""
+
+
+@pytest.mark.parametrize("state", ["rows[0]", "prices[0]", "carts[0].total"])
+async def test_a_line_that_stores_under_another_key_claims_no_write_of_another_thread(
+    api: Api, program: Write, python: str, state: str
+) -> None:
+    """Nor does one that calls a method of another list. An augmented assignment is known for what it stores to."""
+    name, end = state.split("[0]")
+    stores = program(BESIDE_KEYS.replace("STATE", name).replace("END", end))
+    session = await paused(api, stores, "start", python)
+    await session.post("/data-breakpoints", expression=state)
+    found = await changes(session, most=300)
+    assert [(c["old"], c["new"]) for c in found] == [(str(n), str(n + 1)) for n in range(100)]
+    places = {(c["function"], c["location"]["line"]) for c in found if "inexact" not in c}
+    assert places == {("writes", stores.line("writes"))}
+    assert sum("inexact" in c for c in found) < len(found) / 2
+
+
 async def test_every_kind_of_state_stops_at_the_statement_that_wrote(
     api: Api, program: Write, python: str
 ) -> None:

@@ -148,6 +148,7 @@ PARTS = (
     "writes/lines_behind",
     "writes/data_watches",
     "writes/noted_lines",
+    "writes/line_stores",
     "writes/write_claims",
     "writes/client_writes",
     "writes/data_changes",

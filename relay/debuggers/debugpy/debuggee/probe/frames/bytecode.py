@@ -33,6 +33,8 @@ _NAME_LOADS = {
     "LOAD_NAME": "name",
 }
 _PAIR_LOADS = ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+_COPIED_BEFORE_311 = {"DUP_TOP": 1, "DUP_TOP_TWO": 2}
+_ROTATED_BEFORE_311 = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4}
 _QUIET_OPS = ("NOP", "CACHE", "RESUME", "EXTENDED_ARG", "KW_NAMES", "PRECALL", "NOT_TAKEN")
 _CALL_OPS = (
     "CALL",
@@ -224,19 +226,47 @@ def pushed(code: Any, index: int, depth: int) -> Any:
     return UNKNOWN if pusher is None else _expression(code, *pusher)
 
 
+def stacked(code: Any, index: int, depth: int) -> Any:
+    """The same, also of what was copied or moved on the stack meanwhile, as by `cart.total += 1`."""
+    pusher = _pusher(code, index, depth, _depth_before_move)
+    return UNKNOWN if pusher is None else _expression(code, *pusher)
+
+
 def operation_behind(code: Any, index: int, depth: int) -> str:
     """The name of the instruction that gave the value `depth` below the top there; "" if unknown."""
     pusher = _pusher(code, index, depth)
     return "" if pusher is None else facts_of(code)[0][pusher[0]].opname
 
 
-def _pusher(code: Any, index: int, depth: int) -> tuple[int, int] | None:
+def _depth_before_move(one: Any, depth: int) -> int | None:
+    """How deep a value lay before an instruction that copies or moves values; None if it does not."""
+    name, arg = one.opname, one.arg or 0
+    if name == "COPY":
+        return depth - 1 if depth else arg - 1
+    if name == "SWAP":
+        return {0: arg - 1, arg - 1: 0}.get(depth, depth)
+    if name in _COPIED_BEFORE_311:
+        copied = _COPIED_BEFORE_311[name]
+        return depth if depth < copied else depth - copied
+    if name in _ROTATED_BEFORE_311:
+        rotated = _ROTATED_BEFORE_311[name]
+        return depth if depth >= rotated else (depth + 1) % rotated
+    return None
+
+
+def _pusher(
+    code: Any, index: int, depth: int, before_move: Any = lambda *_: None
+) -> tuple[int, int] | None:
     """The index of the instruction that gave a value, and which of those that it gave it is."""
     found, _, jumps = facts_of(code)
     for at in range(index - 1, max(-1, index - 1 - _LONGEST_LOOKBACK), -1):
         if found[at + 1].offset in jumps:
             return None  # another way leads here, which may have left something else
         one = found[at]
+        moved_from = before_move(one, depth)
+        if moved_from is not None:
+            depth = moved_from
+            continue
         effect = None if one.opcode in JUMPS else _effect(one)
         if effect is None:
             return None

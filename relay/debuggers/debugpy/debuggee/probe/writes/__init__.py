@@ -28,6 +28,7 @@ write_sites       which instructions of a code may write the state
 other_keys        which of these write under another key, as their constants say
 write_lines       which lines may write to a place, and where the statement is over
 write_exits       where a line that may write is left, and by which instruction
+line_stores       where a line that has run has stored: into what is watched, or elsewhere
 write_claims      which line or thread has written what is found changed
 lines_behind      which line of a frame has run before an event
 write_effects     what an instruction or a call writes, and what was there before

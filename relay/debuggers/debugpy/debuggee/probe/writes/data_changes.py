@@ -43,13 +43,17 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         DictWrite,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.line_stores import ELSEWHERE, UNSAID
     from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import line_stood_in
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
     from relay.debuggers.debugpy.debuggee.probe.writes.write_claims import (
         can_write,
+        claim_of,
         has_passed_write,
+        is_left_to_rival,
         is_of_another_thread,
         may_write_in,
+        rival_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import body_start
 
@@ -246,8 +250,9 @@ def changes_in(frame: Any) -> list[SeenChange]:
         data_state.at.pop((ident, id(frame)), None)
         return before
     changes: list[SeenChange] = []
-    at = data_state.at.pop((ident, id(frame)), None)  # another thread may be about to clear them
-    with Claiming():
+    at = data_state.at.get((ident, id(frame)))  # another thread may be about to clear them
+    with Claiming():  # until then others are to see which line this thread comes from
+        data_state.at.pop((ident, id(frame)), None)
         last = next(data_state.times)
         for watch in dict.fromkeys(write.watch for write in data_state.pending.get(frame, ())):
             changes += _closed_before(watch)
@@ -343,14 +348,20 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     if here is None:
         watch.keep(new)
         return []
-    if at is not None and not can_write(watch, frame, at):
+    claim = ELSEWHERE if at is None else claim_of(watch, frame, at)
+    if claim == ELSEWHERE:
         at = None
     caller = None
     if at is None and _is_at_first_line(frame):
         caller = _caller_that_writes(watch, frame)
     elif at is None and not may_write_in(watch, frame):
         caller = _frame_behind_write(watch, frame.f_back)
-    if at is None and caller is None and is_of_another_thread(watch):
+    rival = ELSEWHERE
+    if claim == UNSAID:
+        rival = rival_of(watch)
+        if is_left_to_rival(watch, rival):
+            return []
+    elif at is None and caller is None and is_of_another_thread(watch):
         return []
     watch.keep(new)
     if here is not frame:  # code without a file: its caller's statement is not over yet
@@ -362,7 +373,8 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     if caller is not None:
         return changes + _change(watch, old, new, *caller, True)
     line = at if at is not None else frame.f_lineno
-    return changes + _change(watch, old, new, frame, line, at is not None)
+    is_sure = at is not None and rival == ELSEWHERE
+    return changes + _change(watch, old, new, frame, line, is_sure)
 
 
 def _is_at_first_line(frame: Any) -> bool:

@@ -62,6 +62,8 @@ class DataWatch:
         self.note_of_class = ""  # true until the object has an attribute of its own
         self.note_within = ""
         self.known_lines = CodeTable()  # the lines that may write it, of codes that were asked for
+        self.known_of_others = CodeTable()  # the same, as far as it is known of another thread's
+        self.known_stores = CodeTable()  # of lines that may have written it: what they store to
         self.left_since = 0.0  # of `time.perf_counter`; 0: no change is left to another thread
         self.fills = target.kind == "item" and fills_when_read(target.owner)
         self.owner = _reference_to(target.owner)

@@ -32,11 +32,11 @@ def is_of_other_item(code: Any, one: Any, kind: str, key: Any) -> bool:
         is_product = name == "INPLACE_MULTIPLY" or one.argrepr == "*="
         return type(constant) in (int, float, complex) and not is_product
     keys, moves = (constant,) if is_subscript else constant, name == "DELETE_SUBSCR"
-    return all(_is_other_key(each, kind, key, moves) for each in keys)
+    return all(is_other_key(each, kind, key, moves) for each in keys)
 
 
-def _is_other_key(constant: Any, kind: str, key: Any, moves: bool) -> bool:
-    """moves: what lies behind it in a list, as `del items[0]` does."""
+def is_other_key(constant: Any, kind: str, key: Any, moves: bool) -> bool:
+    """Whether a key is known not to be this one. moves: what lies behind it in a list, as `del items[0]` does."""
     if type(constant) not in _CONSTANT_KEY_KINDS:
         return False
     if kind == "item":
