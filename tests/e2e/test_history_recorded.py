@@ -181,6 +181,24 @@ async def test_what_was_not_recorded_takes_a_second_run(
     assert mark.read_text() == "2"
 
 
+async def test_where_no_second_run_can_come_a_refusal_says_why_the_record_has_no_answer(
+    api: Api, program: Write, tmp_path: Path, python: str
+) -> None:
+    """Who has recorded is not told to record, without a word of what became of that."""
+    once = program(ONCE)
+    more = {"python": python, "args": [str(tmp_path / "runs")]}
+    session = await recorded_at(api, once, "here", "account.rate", **more)
+    traced = await session.post("/trace", function="Account.__init__", wait=30)
+    assert traced["complete"] is True
+    keeps = (await session.evaluate("sys.version_info >= (3, 12)"))["result"] == "True"
+    expression = "rate" if keeps else "self.rate"
+    with pytest.raises(Refused) as refused:
+        await why(session, expression)
+    assert "is not among what the launch had recorded, or a trace" in refused.value.message
+    if keeps:
+        assert (await why(session, "self.rate"))["how"] == "recorded"
+
+
 async def test_what_a_client_writes_is_none_of_the_programs_writes(
     api: Api, program: Write, tmp_path: Path
 ) -> None:

@@ -52,6 +52,12 @@ _KINDS = {
 }
 """Of stops that another run does not come to, as they are called in sentences."""
 
+NOT_AMONG_RECORDED = (
+    "This is not among what the launch had recorded, or a trace or a tree of calls has ended that,"
+    " as they do before Python 3.12. "
+)
+"""Ahead of a refusal that names recording as the way out."""
+
 OTHERWISE = "the second run may have gone another way: it printed something else"
 
 
@@ -99,8 +105,10 @@ def _require_repeatable(session: Session, stop: Stop) -> None:
     if why is None and given is None:
         why = "it was given more input than is remembered"
     if why is not None:
+        plan = session.journey.plan
+        recorded = "" if plan is None or not plan.recorded_places else NOT_AMONG_RECORDED
         raise NotSupported(
-            f"Who wrote a value is found by running the program again, and {why}",
+            f"{recorded}Who wrote a value is found by running the program again, and {why}",
             suggestion=Action.RECORD_AT_LAUNCH if why == IN_CHILD else Action.ASK_IN_OTHER_RUN,
         )
 
