@@ -186,8 +186,8 @@ async def test_where_no_second_run_can_come_a_refusal_says_why_the_record_has_no
 ) -> None:
     """Who has recorded is not told to record, without a word of what became of that."""
     once = program(ONCE)
-    more = {"python": python, "args": [str(tmp_path / "runs")]}
-    session = await recorded_at(api, once, "here", "account.rate", **more)
+    args = [str(tmp_path / "runs")]
+    session = await recorded_at(api, once, "here", "account.rate", python=python, args=args)
     traced = await session.post("/trace", function="Account.__init__", wait=30)
     assert traced["complete"] is True
     keeps = (await session.evaluate("sys.version_info >= (3, 12)"))["result"] == "True"
