@@ -12,7 +12,7 @@ probe: Any = _entry
 
 CART = ("global", "cart")
 ROWS = ("attribute", CART, "rows")
-STORES = {
+STORES: dict[str, tuple[str, list[Any]]] = {
     "cart.total = x": ("STORE_ATTR", [CART]),
     "cart.total += x": ("STORE_ATTR", [CART]),
     "cart.total -= f(x, 2) * 3": ("STORE_ATTR", [CART]),
