@@ -102,7 +102,7 @@ def _difference(found: Comparison, first: Difference, both: Compared) -> str:
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
     if found.by_chance:
         lines[-1] += f"; {len(found.by_chance)} more do so {both.by_chance}"
-    return "\n".join(lines) + _in_brief(both) + _cut(both)
+    return "\n".join(lines) + _cut(both) + _in_brief(both)
 
 
 def _change(change: Difference, both: Compared) -> str:
@@ -110,7 +110,7 @@ def _change(change: Difference, both: Compared) -> str:
     lines = ["first call that differs: " + _place(change.one, both.runs[0]), *_sides(change, both)]
     lines += _callers(both.runs[0], change.one)
     lines.append("no result, exception or branch differs" + _ends(both))
-    return "\n".join(lines) + _in_brief(both) + _cut(both)
+    return "\n".join(lines) + _cut(both) + _in_brief(both)
 
 
 def _made_by_one(found: Comparison, both: Compared) -> str:
@@ -403,7 +403,7 @@ def _in_brief(both: Compared) -> str:
     whole = both.runs[0].whole
     if whole is None:
         return ""
-    return f"; values of calls {whole[0]} to {whole[1]} are compared whole, the others in brief"
+    return f"\nvalues were compared whole in calls {whole[0]} to {whole[1]}, else in brief"
 
 
 def _both_failed(one: Ran) -> str:
