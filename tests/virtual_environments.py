@@ -55,20 +55,25 @@ def python_with(environments: Path) -> Callable[[str], str]:
     return lambda requirement: made(environments, requirement, "--no-deps")
 
 
-def made(environments: Path, requirement: str, *options: str) -> str:
-    """The interpreter of the environment that has it, which is made if it is not there yet."""
+def made(
+    environments: Path, requirement: str, *options: str, base: str = sys.executable
+) -> str:
+    """The interpreter of the environment that has it, which is made if it is not there yet.
+
+    base: the Python that it is made of.
+    """
     directory = environments / f"venv-{requirement}"
     python = directory / "bin" / "python"
     with locked(environments):
         if not (directory / "ready").exists():
-            _make(directory, python, [*options, *requirement.split()])
+            _make(directory, python, [*options, *requirement.split()], base)
             (directory / "ready").touch()
     return str(python)
 
 
-def _make(directory: Path, python: Path, what: list[str]) -> None:
+def _make(directory: Path, python: Path, what: list[str], base: str) -> None:
     shutil.rmtree(directory, ignore_errors=True)
-    venv = [sys.executable, "-m", "venv", "--without-pip", str(directory)]
+    venv = [base, "-m", "venv", "--without-pip", str(directory)]
     subprocess.run(venv, check=True, timeout=MAKING_SECONDS)
     # What is imported is compiled then; the rest need not be.
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install"]

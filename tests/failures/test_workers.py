@@ -264,3 +264,30 @@ async def test_the_program_behind_a_reloader(api: Api, program: Write) -> None:
     (stop,) = found.stops
     assert stop.what == ("thread", "ZeroDivisionError", fails.line("work"))
     assert found.exit_code == 4
+
+
+async def test_the_program_behind_a_reloader_that_starts_its_command_anew(
+    api: Api, program: Write
+) -> None:
+    fails = program("""
+        import os
+        import threading
+
+        import bottle
+
+        def work(number):
+            return 1 / number  # @work
+
+        class Server(bottle.ServerAdapter):
+            def run(self, handler):
+                thread = threading.Thread(target=work, args=(0,))
+                thread.start()
+                thread.join()
+                os._exit(4)
+
+        bottle.run(server=Server, reloader=True, quiet=True)
+    """)
+    found = await run(api, script=fails.text, debug_subprocesses="auto")
+    (stop,) = found.stops
+    assert stop.what == ("thread", "ZeroDivisionError", fails.line("work"))
+    assert found.exit_code == 4

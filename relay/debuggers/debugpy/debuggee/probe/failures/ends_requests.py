@@ -57,8 +57,14 @@ def name_of_request(method: Any, path: Any) -> str:
     return f"{exact(str(method))} {exact(str(path))}"[:_LONGEST_REQUEST]
 
 
-def _at_flask(app: Any, error: Any, *_: Any) -> None:
-    _request_failed(error, attempt(_name_of_flask))
+def _at_flask(app: Any, *given: Any, **named: Any) -> None:
+    """From Quart 0.23 on the error comes behind the context of the application."""
+    _request_failed(_error_among(given, named), attempt(_name_of_flask))
+
+
+def _error_among(given: Any, named: Any) -> Any:
+    values = (*given, *named.values())
+    return next((one for one in values if isinstance(one, BaseException)), None)
 
 
 def _name_of_flask() -> str | None:
@@ -78,8 +84,8 @@ def _listen_to_quart(module: Any) -> None:
     listen(module.Quart, "handle_background_exception", before=_at_background)
 
 
-def _at_background(app: Any, error: Any) -> None:
-    failed(error, "task", "background", expectable=True)
+def _at_background(app: Any, *given: Any, **named: Any) -> None:
+    failed(_error_among(given, named), "task", "background", expectable=True)
 
 
 def _at_werkzeug(server: Any, kind: Any, *_: Any) -> None:

@@ -67,6 +67,11 @@ _STARTERS = (
     "/tornado/process.py",
     "/werkzeug/_reloader.py",
     "/django/utils/autoreload.py",
+    "/quart/utils.py",
+    "/bottle.py",
+    "/hupper/ipc.py",
+    "/litestar/cli/commands/core.py",
+    "/watchfiles/run.py",
 )
 _REFERENCES_EACH = 1_000_000
 
