@@ -55,9 +55,7 @@ def python_with(environments: Path) -> Callable[[str], str]:
     return lambda requirement: made(environments, requirement, "--no-deps")
 
 
-def made(
-    environments: Path, requirement: str, *options: str, base: str = sys.executable
-) -> str:
+def made(environments: Path, requirement: str, *options: str, base: str = sys.executable) -> str:
     """The interpreter of the environment that has it, which is made if it is not there yet.
 
     base: the Python that it is made of.

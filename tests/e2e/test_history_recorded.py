@@ -540,3 +540,47 @@ async def test_a_name_that_other_code_only_stores_has_no_code_looked_at_for_each
     assert changes(told)[:2] == [("2", "3", many.line("module")), ("1", "2", many.line("doc"))]
     looked = await session.evaluate("len(looked)")
     assert 600 <= int(looked["result"]) < 700, looked
+
+
+async def test_why_a_server_cannot_be_run_a_second_time_is_told(api: Api, program: Write) -> None:
+    """What the first run holds, a port say, the second has not: one fails there, another says so and ends."""
+    code = program("""
+        import os
+        import sys
+
+        class Server:
+            pass
+
+        def begin(path):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))  # @taken
+
+        try:
+            begin("taken")
+        except FileExistsError as error:
+            if len(sys.argv) == 1:
+                raise
+            print("ERROR:  cannot begin:", error, file=sys.stderr)
+            print("INFO:   shut down", file=sys.stderr)
+            sys.exit(3)
+        server = Server()
+        server.port = 80
+        print(server.port)  # @here
+    """)
+    for args, said in (
+        (
+            [],
+            f"the second run stopped (FileExistsError: [Errno 17] File exists: 'taken') at {code.text}:",
+        ),
+        (
+            ["x"],
+            "the second run ended before the stop, with exit code 3: ERROR:  cannot begin: [Errno 17]",
+        ),
+    ):
+        (Path(code.text).parent / "taken").unlink(missing_ok=True)
+        session = await api.session()
+        await session.breakpoint(code.text, code.line("here"))
+        await session.launch(code.text, args=args)
+        told = await why(session, "server.port")
+        assert (told["reason"], told["writes"]) == ("not deterministic", [])
+        assert told["difference"].startswith(said), told
+        await session.delete()

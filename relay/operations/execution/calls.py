@@ -36,7 +36,8 @@ from relay.operations.execution.recording import (
     Record,
     begin_here,
     begun_whole,
-    elsewhere,
+    gone_with,
+    in_one_process,
     present_record,
     recorder_of,
     require_room,
@@ -111,10 +112,9 @@ async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
 
 async def keep_calls(session: Session) -> None:
     """Keep what is recorded by now, of a program that is about to be ended by force."""
-    if elsewhere(session) is None:
-        record = await present_record(session, partial(_read, session))
-        if record is not None and record["state"] == "recording":
-            session.program_run.keep_calls({**record, "state": "ended"})
+    record = await _present(session)
+    if record is not None and record["state"] == "recording":
+        session.program_run.keep_calls({**record, "state": "ended"})
 
 
 async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
@@ -203,8 +203,8 @@ async def _why_none(session: Session, record: Record, start: str | None, room: i
 
 async def recorded(session: Session) -> Record:
     """The record in the debuggee, or what it was when the program ended."""
-    if session.program_run.calls is None and elsewhere(session) is None:
-        record = await present_record(session, partial(_read, session))
+    if session.program_run.calls is None:
+        record = await _present(session)
         if record is not None:
             return record
     kept = session.program_run.calls
@@ -214,9 +214,10 @@ async def recorded(session: Session) -> Record:
     return kept
 
 
-async def _read(session: Session) -> Record | None:
-    inspector = recorder_of(session, "record calls")
-    return await inspector.calls_read(stopped=session.stop is not None)
+async def _present(session: Session) -> Record | None:
+    return await present_record(
+        session, "record calls", lambda inspector, stopped: inspector.calls_read(stopped=stopped)
+    )
 
 
 def _whose(places: Sequence[str], room: int) -> str:
@@ -228,15 +229,15 @@ def _whose(places: Sequence[str], room: int) -> str:
 
 def _reason(session: Session, record: Record) -> str | None:
     """Why the tree is not complete."""
-    if record is NOTHING and (other := elsewhere(session)) is not None:
-        return other
+    if record is NOTHING and (gone := gone_with(session)) is not None:
+        return gone
     if record["complaint"]:
         return str(record["complaint"])
     if record is NOT_REPORTED:
         return GONE
     return {
         "none": "no calls of this run were recorded",
-        "recording": "it is still recorded",
+        "recording": f"it is still recorded{in_one_process(session)}",
         "replaced": "another question took its place",
     }.get(record["state"])
 

@@ -13,12 +13,15 @@ import trio
 
 from relay.dap.lifecycle import Phase
 from relay.errors import NotSupported, RelayError
+from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
 from relay.session.session import Session
 
 Record: TypeAlias = Mapping[str, Any]
 
 ALIVE = (Phase.RUNNING, Phase.PAUSED)
+MOST_NAMED = 3
+"""Of other processes."""
 OTHERWISE = "Set a breakpoint in the function instead, and step"
 
 GONE = "the program ended at once, and what was recorded went with it"
@@ -27,10 +30,13 @@ GONE = "the program ended at once, and what was recorded went with it"
 
 def recorder_of(session: Session, verb: str) -> Inspector:
     """The way to recordings in the program; raises NotSupported where there is none."""
-    inspector = session.require_debuggee(verb).inspector
-    if inspector is None:
+    return _inspector_of(session.require_debuggee(verb), verb)
+
+
+def _inspector_of(debuggee: Debuggee, verb: str) -> Inspector:
+    if debuggee.inspector is None:
         raise NotSupported(f"This debugger cannot {verb}", suggestion=OTHERWISE)
-    return inspector
+    return debuggee.inspector
 
 
 def require_room(can: bool, what: str) -> None:
@@ -56,33 +62,52 @@ async def begun_whole(end: Callable[[], Awaitable[object]]) -> AsyncIterator[Non
 
 def begin_here(session: Session) -> None:
     """Note in which process a recording begins: the one that has stopped."""
-    session.program_run.record_in(_asked_process(session))
-
-
-def elsewhere(session: Session) -> str | None:
-    """Why the record cannot be read now: another process has it than the one that is asked."""
-    begun, asked = session.program_run.recorded_in, _asked_process(session)
-    if begun is None or begun == asked or session.phase not in ALIVE:
-        return None
-    present = f"this stop is of process {asked}" if session.stop else f"process {asked} is asked"
-    return f"what is recorded is in process {begun}, and {present}"
-
-
-def _asked_process(session: Session) -> int | None:
-    """The process that has stopped, else the program itself."""
     stop = session.stop
-    return session.pid if stop is None or stop.process is None else int(stop.process["pid"])
+    here = session.pid if stop is None or stop.process is None else int(stop.process["pid"])
+    session.program_run.record_in(here)
+
+
+def gone_with(session: Session) -> str | None:
+    """Why there is no record while the program is there: it went with the process that had it."""
+    begun = session.program_run.recorded_in
+    if begun is None or session.phase not in ALIVE or _keeper_of(session) is not None:
+        return None
+    return f"what was recorded went with process {begun}, which has ended"
+
+
+def in_one_process(session: Session) -> str:
+    """Behind what has not been recorded yet: other processes of the session, whose calls are not."""
+    keeper = None if session.phase not in ALIVE else _keeper_of(session)
+    others = [] if keeper is None else keeper.group.others(keeper)
+    if keeper is None or not others:
+        return ""
+    named = ", ".join(f"{one['pid']} ({one['name']})" for one in others[:MOST_NAMED])
+    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    there = f"not in {named}{more}: ask at a stop there, at a breakpoint say"
+    return f", in process {keeper.pid} alone, {there}"
+
+
+def _keeper_of(session: Session) -> Debuggee | None:
+    """The process that records; None if it has gone."""
+    if session.debuggee is None:
+        return None
+    return session.debuggee.group.with_pid(session.program_run.recorded_in)
 
 
 async def present_record(
-    session: Session, read: Callable[[], Awaitable[Record | None]]
+    session: Session, verb: str, read: Callable[[Inspector, bool], Awaitable[Record | None]]
 ) -> Record | None:
-    """What the program has recorded by now; None if it has ended, also while it was asked."""
-    if session.phase not in ALIVE:
+    """What has been recorded by now, in whatever process; None if it has ended, also while it was asked.
+
+    read: asks a process, and is told whether that has stopped.
+    """
+    keeper = None if session.phase not in ALIVE else _keeper_of(session)
+    if keeper is None:
         return None
+    stopped = session.stop is not None and keeper.group.has_stopped(keeper)
     try:
-        return await read()
+        return await read(_inspector_of(keeper, verb), stopped)
     except RelayError:
-        if session.phase in ALIVE:
+        if session.phase in ALIVE and _keeper_of(session) is not None:
             raise
         return None

@@ -24,7 +24,8 @@ from relay.operations.execution.recording import (
     Record,
     begin_here,
     begun_whole,
-    elsewhere,
+    gone_with,
+    in_one_process,
     present_record,
     recorder_of,
     require_room,
@@ -299,8 +300,8 @@ async def _result(
 
 async def _reported(session: Session) -> Record:
     """What the debuggee has recorded, or had when it said its last words."""
-    if session.program_run.trace is None and elsewhere(session) is None:
-        record = await present_record(session, partial(_read, session))
+    if session.program_run.trace is None:
+        record = await _present(session)
         if record is not None:
             return record
     run = session.program_run
@@ -309,9 +310,10 @@ async def _reported(session: Session) -> Record:
     return run.trace
 
 
-async def _read(session: Session) -> Record | None:
-    inspector = recorder_of(session, "trace a call")
-    return await inspector.trace_read(stopped=session.stop is not None)
+async def _present(session: Session) -> Record | None:
+    return await present_record(
+        session, "trace a call", lambda inspector, stopped: inspector.trace_read(stopped=stopped)
+    )
 
 
 async def _texts(root: Mapping[str, Any]) -> Any:
@@ -347,7 +349,7 @@ def _text(reason: str | None, record: Record, view: TraceView, tree: Any) -> tup
 def _reason(session: Session, record: Record) -> str | None:
     """Why the trace is not complete."""
     if record is NONE:
-        return elsewhere(session) or "no call of this run was traced"
+        return gone_with(session) or "no call of this run was traced"
     if record is NOT_REPORTED:
         return GONE
     state, called = record["state"], _calls_so_far(record)
@@ -358,7 +360,7 @@ def _reason(session: Session, record: Record) -> str | None:
             return "the call is not over yet; it is still recorded"
         return "the program ended in the call" if state == "ended" else _other_stop(session)
     if state == "waiting":
-        return f"the call has not come yet; {called}"
+        return f"the call has not come yet; {called}{in_one_process(session)}"
     if state == "ended":
         what = "the call" if record.get("passed") is None else "a call ended so"
         return f"the program ended before {what}; {called}"

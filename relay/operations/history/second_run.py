@@ -30,6 +30,7 @@ from relay.session.dap.breakpoint_sync import (
 from relay.session.session import Session
 from relay.session.state.journey import Journey, Leg, Place, Setting
 from relay.session.state.run_target import RunTarget
+from relay.session.state.stop import Stop
 
 LAST_WORDS = 200
 """Characters of the second run's standard error that say why it ended."""
@@ -51,13 +52,13 @@ async def second_run(
     async with _hidden(session) as hidden:
         await _launch(hidden, session.journey, state, stdin, ends_input=ends_input)
         before = session.journey.start
-        _compare(session.journey.first, await _arrival(hidden, 0))
+        await _arrival(hidden, 0, session.journey.first)
         for leg in list(session.journey.legs):
             await _set(hidden, before, leg.setting)
             before = leg.setting
             cursor = hidden.events.last_seq
             await _go(hidden, leg)
-            _compare(leg.arrived, await _arrival(hidden, cursor))
+            await _arrival(hidden, cursor, leg.arrived)
         yield hidden
 
 
@@ -126,12 +127,12 @@ def _fresh(setting: Setting) -> list[Any]:
     return [replace(breakpoint) for breakpoint in setting.breakpoints]
 
 
-async def _arrival(hidden: Session, cursor: int) -> Place:
-    """The stop that comes after event number `cursor`."""
+async def _arrival(hidden: Session, cursor: int, wanted: Place | None) -> None:
+    """The stop that comes after event number `cursor` is the one of the first run."""
     await until_it_stands(hidden, cursor)
     if hidden.phase is not Phase.PAUSED or hidden.stop is None:
         raise OtherwiseError(_how_it_ended(hidden))
-    return Place.of(hidden.stop)
+    _compare(wanted, hidden.stop)
 
 
 def _how_it_ended(hidden: Session) -> str:
@@ -141,12 +142,14 @@ def _how_it_ended(hidden: Session) -> str:
     return f"the second run ended before the stop, with exit code {code}{said}"
 
 
-def _compare(wanted: Place | None, found: Place) -> None:
+def _compare(wanted: Place | None, stop: Stop) -> None:
+    found, raised = Place.of(stop), stop.exception
     if wanted is None:
         raise OtherwiseError(f"the second run stopped in {found.function}, where the first did not")
     if wanted != found:
+        why = found.reason if raised is None else f"{raised.type}: {raised.message}"[:LAST_WORDS]
         raise OtherwiseError(
-            f"the second run stopped ({found.reason}) at {found.path}:{found.line} in"
+            f"the second run stopped ({why}) at {found.path}:{found.line} in"
             f" {found.function}, the first ({wanted.reason}) at {wanted.path}:{wanted.line} in"
             f" {wanted.function}"
         )

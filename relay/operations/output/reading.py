@@ -28,6 +28,9 @@ from relay.session.session import Session
 LAST_ENTRIES = 50
 """Among them the last line that says something is looked for."""
 
+_ERROR = re.compile(r"\bERROR\b|\[Errno \d|^[\w.]+Error\b")
+"""A line of a log, or the end of a traceback."""
+
 
 async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
     """Read what the program printed, from a cursor on.
@@ -48,10 +51,15 @@ async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
 
 
 def last_words(session: Session) -> str:
-    """The last line that this run wrote to standard error; empty if it wrote none."""
+    """The last line of this run's standard error that speaks of an error, else the last one.
+
+    A server that cannot begin says that it has shut down behind the reason.
+    """
     entries = session.output.last(session.program_run.first_output, LAST_ENTRIES, "stderr")
     printed = "".join(entry.output for entry in entries).strip()
-    return session.redaction.text(re.split("[\\r\\n]", printed)[-1])
+    lines = re.split("[\\r\\n]", printed)
+    errors = [line for line in lines if _ERROR.search(line)]
+    return session.redaction.text((errors or lines)[-1])
 
 
 def all_printed(session: Session) -> tuple[str, str]:

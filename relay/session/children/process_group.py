@@ -260,6 +260,16 @@ class ProcessGroup:
             for thread in body.get("threads") or []
         ]
 
+    def with_pid(self, pid: int | None) -> Debuggee | None:
+        """The process with this number that can be asked; the program itself where it is not known."""
+        if pid is None:
+            return self.program
+        return next((one for one in self._answering() if one.pid == pid), None)
+
+    def others(self, member: Debuggee) -> list[dict[str, Any]]:
+        """The processes beside this one that can be asked, as clients see them."""
+        return [self.process_of(one) for one in self._answering() if one is not member]
+
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """The threads of every process, as `Inspector.thread_states` lists those of one."""
 

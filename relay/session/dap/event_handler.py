@@ -164,11 +164,18 @@ class EventHandler:
 
     def _trace_reported(self, body: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of a call."""
-        self._events.trace_ended(body["trace"])
+        if self._is_recorder():
+            self._events.trace_ended(body["trace"])
 
     def _calls_reported(self, body: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of its own calls."""
-        self._events.calls_ended(body["calls"])
+        if self._is_recorder():
+            self._events.calls_ended(body["calls"])
+
+    def _is_recorder(self) -> bool:
+        """Whether what was asked for last is recorded in this process."""
+        begun = self._debuggee.session.program_run.recorded_in
+        return begun in (None, self._debuggee.pid)
 
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have all of it; any `threads` request says so."""
