@@ -23,7 +23,7 @@ from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
 from relay.process.ports import free_port
 from tests.debuggers.bootstrap_runner import installed_python
-from tests.e2e.api import Api, Refused
+from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import DEADLINE, served, until
 from tests.editor.test_strangers import NOBODY, needs_root
 from tests.programs import Program
@@ -620,6 +620,8 @@ SERVER = """
 
         def do_GET(self):
             body = self.path.encode() * 2  # @handle
+            if self.path == "/fail":
+                raise KeyError(body)  # @failed
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -694,3 +696,42 @@ async def test_a_live_server_loses_no_request(
             await progress()
             assert process.poll() is None
             over.set()
+
+
+@pytest.mark.parametrize("way", ["port", "pid"])
+async def test_requests_that_fail_as_the_debugger_leaves_hold_nothing_for_the_next_one(
+    api: Api, program: Callable[..., Program], way: str
+) -> None:
+    """They wait for the stop of the first, and come to their failure when nobody is there any more."""
+    http, port = free_port(), free_port()
+    server = program(SERVER.replace("PORT", str(http)))
+    listen = ["-X", "frozen_modules=off", "-m", "debugpy", "--listen", str(port)]
+
+    async def fail() -> None:
+        async with httpx.AsyncClient(timeout=60, trust_env=False) as browser:
+            with contextlib.suppress(httpx.TransportError):
+                await browser.get(f"http://127.0.0.1:{http}/fail")
+
+    async def attached(process: subprocess.Popen[str]) -> Session:
+        session = await api.session()
+        where = {"port": port} if way == "port" else {"pid": process.pid}
+        await session.post("/attach", connect_timeout=30, **where)
+        return session
+
+    with target(*(listen if way == "port" else []), server.text) as process:
+        for _ in range(3):
+            session = await attached(process)
+            await session.post("/exception-breakpoints", filters=["uncaught"])
+            async with trio.open_nursery() as nursery:
+                for _ in range(6):
+                    nursery.start_soon(fail)
+                stop = await session.until_paused()
+                assert stop["current_location"]["line"] == server.line("failed")
+                await session.post("/detach")
+            session = await attached(process)
+            async with httpx.AsyncClient(timeout=30, trust_env=False) as browser:
+                for path in ("/a", "/b"):
+                    answer = await browser.get(f"http://127.0.0.1:{http}{path}")
+                    assert answer.text == path * 2
+            assert (await session.get())["status"] == "running"
+            await session.post("/detach")

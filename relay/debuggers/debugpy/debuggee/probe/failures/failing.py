@@ -331,6 +331,7 @@ def _let_go_of(test: str | None) -> None:
 
 def forget_failures() -> None:
     """No more stops: what the failures keep alive is to die as it would without a debugger."""
+    failures_stop(False)
     _kept.clear()
     _raised_later.clear()
     with _stopped_lock:

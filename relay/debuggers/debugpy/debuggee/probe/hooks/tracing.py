@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.struck import hand_on_what_strikes
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.process.ending import presence
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
         enters_own_code,
@@ -467,8 +468,9 @@ def _on_breakpoints_changed(changed: Any, py_db: Any, removed: bool = False) -> 
 def _set_suspend(set_suspend: Any, py_db: Any, *arguments: Any, **named: Any) -> None:
     give_up_entry()
     with _requested(py_db):
-        note_own_stop(*arguments, **named)
-        set_suspend(py_db, *arguments, **named)
+        if presence.is_here:  # else nobody would resume the threads, which the client has let go
+            note_own_stop(*arguments, **named)
+            set_suspend(py_db, *arguments, **named)
 
 
 def _settrace(settrace: Any, *arguments: Any, **named: Any) -> None:
