@@ -98,6 +98,6 @@ class HangReport(Resource):
     children: list[str] = Field(description="Child processes, at most 20")
     silent: list[str] = Field(
         description="Processes of the session that C code keeps from answering, or that are "
-        "stopped, and what the system says of their threads"
+        "stopped, and what is known of their threads from outside"
     )
     report: str = Field(description="All of it as text; what was cut is marked by `…`")

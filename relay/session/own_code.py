@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from relay.session.session import Session
+
+_INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules", ".tox", ".nox"})
+"""Directories inside a project that hold other people's code."""
 
 
 def own_roots(session: Session) -> list[str]:
@@ -17,3 +21,20 @@ def own_roots(session: Session) -> list[str]:
         if session.launched.script:
             roots.append(os.path.dirname(session.launched.script))
     return list(dict.fromkeys(root for root in roots if root))
+
+
+def is_user_code(path: str | None, roots: set[str]) -> bool:
+    """Whether the file lies below one of the directories, and is not installed there."""
+    if path is None:
+        return False
+    pure = PurePath(path)
+    for root in roots:
+        if pure.is_relative_to(root):
+            inside = pure.relative_to(root).parts
+            return not _INSTALLED.intersection(inside) and not _is_library(inside)
+    return False
+
+
+def _is_library(parts: tuple[str, ...]) -> bool:
+    """lib/python3.11 of a virtual environment, or of Python itself."""
+    return any(a in ("lib", "lib64") and b.startswith("python") for a, b in zip(parts, parts[1:]))  # noqa: B905, RUF007

@@ -1801,25 +1801,6 @@ async def test_who_takes_a_lock_again_that_lets_its_owner_in_does_not_wait(
         assert [thread["waits_for"] for thread in report["threads"]] == [None]
 
 
-async def test_code_that_keeps_the_interpreter_is_told_of_from_outside(
-    api: Api, program: Write
-) -> None:
-    code = program("""
-        import operator
-        import os
-        from functools import partial
-
-        say, work = partial(os.write, 1, b"up\\n"), partial(sum, range(10**11))
-        all(map(operator.call, [say, work]))
-    """)
-    session = await up(api, code)
-    with pytest.raises(Refused) as refused:
-        await session.post("/hang-report")
-    assert refused.value.code == "DEBUGPY_TIMEOUT"
-    assert "GIL" in refused.value.message
-    assert any(text.endswith("runs") for text in refused.value.details["threads"])
-
-
 # Without a stop -------------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import Any
 
 from relay.errors import InvalidRequest
@@ -28,12 +27,10 @@ from relay.operations.inspect.evaluation import evaluation
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.sessions.sessions import failure_fields
 from relay.session.debugger import Ability
+from relay.session.own_code import is_user_code
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.stop import RaisedException
-
-INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules", ".tox", ".nox"})
-"""Directories inside a project that hold other people's code."""
 
 
 async def hover(session: Session, *, body: HoverRequest) -> Evaluation:
@@ -152,20 +149,3 @@ async def list_modules(session: Session, *, query: ModulesQuery) -> ModulePage:
         limit=query.limit,
         has_more=query.offset + len(page) < len(found),
     )
-
-
-def is_user_code(path: str | None, roots: set[str]) -> bool:
-    """Whether the file lies below one of the directories, and is not installed there."""
-    if path is None:
-        return False
-    pure = PurePath(path)
-    for root in roots:
-        if pure.is_relative_to(root):
-            inside = pure.relative_to(root).parts
-            return not INSTALLED.intersection(inside) and not _is_library(inside)
-    return False
-
-
-def _is_library(parts: tuple[str, ...]) -> bool:
-    """lib/python3.11 of a virtual environment, or of Python itself."""
-    return any(a in ("lib", "lib64") and b.startswith("python") for a, b in zip(parts, parts[1:]))  # noqa: B905, RUF007

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from relay.operations.inspect.lookup import is_user_code
-from relay.session.own_code import own_roots
+from relay.session.own_code import is_user_code, own_roots
 from relay.session.session import Session
 
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*/lib(?:64)?/python[\d.]+/")

@@ -222,6 +222,7 @@ PARTS = (
     "waits/quiet",
     "waits/task_waits",
     "waits/hang",
+    "waits/signalled_stacks",
     "writes/other_keys",
     "writes/write_sites",
     "writes/write_log",

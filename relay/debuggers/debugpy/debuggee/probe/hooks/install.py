@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
     from relay.debuggers.debugpy.debuggee.probe.stops.stop_places import announce_stops
+    from relay.debuggers.debugpy.debuggee.probe.waits.signalled_stacks import (
+        write_stacks_at_signal,
+    )
 
 
 def install() -> dict[str, Any]:
@@ -79,6 +82,7 @@ def patch_program() -> None:
     load_unwinder()
     attempt(give_back_modules)
     attempt(hide_own_threads)
+    attempt(write_stacks_at_signal)
     apply_patch("warnings", keep_filters)
     apply_patch("descriptors", keep_connection)
     apply_patch("commands", answer_commands_promptly)

@@ -1,0 +1,170 @@
+"""The Python stacks of a process that cannot answer, as it writes them at a signal.
+
+The debuggee has given that signal a handler in C, which needs no interpreter, and a file without a place
+to write into, see `STACKS_FILE` in its probe. Only a thread that waits for another one is sent the signal:
+such a wait goes on behind it, whereas one in a sleep or a read would be cut short. Linux only; else nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import struct
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_FILE = re.compile(r"/memfd:debug-relay-stacks-(\d+) \(deleted\)")
+_HEADING = re.compile(r"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n", re.MULTILINE)
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
+_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_SECONDS = 2.0
+_LOOKS, _LOOKS_APART = 4, 0.01
+_DESCRIPTION_BYTES = 2048
+"""Of what the C library keeps of a thread, at the address by which Python knows it."""
+
+
+class ForeignFrame(NamedTuple):
+    """`path` is as in the code: it may be relative. Longer ones than 500 characters end in `...`."""
+
+    path: str
+    line: int
+    function: str
+
+
+class ForeignThread(NamedTuple):
+    """A thread of Python. `native_id` and `state` are None where the system would not tell."""
+
+    ident: int
+    native_id: int | None
+    runs: bool | None
+    frames: tuple[ForeignFrame, ...]
+    """Innermost first, at most 100."""
+
+
+def foreign_stacks(pid: int | None) -> list[ForeignThread]:
+    """Those of all threads, the main one first; none of a process that does not write them. Takes up to 2 s."""
+    if pid is None:
+        return []
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return _in_order(pid, _written(pid))
+    return []
+
+
+def _written(pid: int) -> str:
+    """What it writes at one signal; empty if nothing can be asked of it, or if it is not written in time."""
+    found = _file_of(pid)
+    waiting = next(_waiting_for_threads(pid), None)
+    if found is None or waiting is None:
+        return ""
+    file, number = found
+    with file.open("rb") as text:
+        begins = text.seek(0, os.SEEK_END)
+        for _ in range(2):  # the signal queues up: where a second text begins, the first is whole
+            _send(pid, waiting, number)
+        deadline = time.monotonic() + _SECONDS
+        while time.monotonic() < deadline:
+            text.seek(begins)
+            written = text.read().decode("ascii", "replace")
+            heading = _HEADING.match(written)
+            if heading is not None and (end := written.find(heading[0], heading.end())) > 0:
+                return written[:end]
+            time.sleep(_LOOKS_APART)
+    return ""
+
+
+def _file_of(pid: int) -> tuple[Path, int] | None:
+    """What the process writes into, and at which signal, if it still has both."""
+    for one in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            named = _FILE.fullmatch(os.readlink(one))
+            if named is not None and _handles(pid, int(named[1])):
+                return one, int(named[1])
+    return None
+
+
+def _handles(pid: int, number: int) -> bool:
+    """Whether the signal has a handler: without one it would end the process."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
+    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)", status, re.MULTILINE)
+    return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
+def _waiting_for_threads(pid: int) -> Iterator[int]:
+    """The threads that the kernel holds in a futex, the last first: the main one is the program's.
+
+    None of a process that is stopped: it would write as it goes on, and runs Python then.
+    """
+    tasks = sorted(map(int, os.listdir(f"/proc/{pid}/task")), reverse=True)
+    if any(_state(pid, task) in "Tt" for task in tasks):
+        return
+    for task in tasks:
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/task/{task}/wchan").read_text().startswith("futex"):
+                yield task
+
+
+def _state(pid: int, task: int) -> str:
+    stat = Path(f"/proc/{pid}/task/{task}/stat").read_text("utf-8", "replace")
+    return stat.rpartition(")")[2].split()[0]
+
+
+def _send(pid: int, thread: int, number: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).tgkill(pid, thread, number) != 0:
+        raise OSError(ctypes.get_errno(), "tgkill")
+
+
+def _in_order(pid: int, written: str) -> list[ForeignThread]:
+    parts = _HEADING.split(written)[1:]  # an ident, its frames, the next ident, …
+    idents = [int(ident, 16) for ident in parts[::2]]
+    native = _native_ids(pid, idents)
+    running = _running(pid, native.values())
+    found = [
+        ForeignThread(ident, number, number in running if number else None, tuple(_frames(text)))
+        for ident, text in zip(idents, parts[1::2], strict=True)
+        for number in [native.get(ident)]
+    ]
+    return sorted(found, key=lambda one: one.native_id != pid)
+
+
+def _frames(text: str) -> Iterator[ForeignFrame]:
+    for path, line, function in _FRAME.findall(text):
+        yield ForeignFrame(_unescaped(path), int(line), _unescaped(function))
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), text)
+
+
+def _running(pid: int, tasks: Iterable[int]) -> set[int]:
+    """Those that compute at each of several looks: whoever waits for the interpreter is awake now and then."""
+    running = set(tasks)
+    for _ in range(_LOOKS):
+        running = {task for task in running if _state(pid, task) == "R"}
+        time.sleep(_LOOKS_APART)
+    return running
+
+
+def _native_ids(pid: int, idents: Sequence[int]) -> dict[int, int]:
+    """The system's ids of threads by Python's, which are where the C library describes each thread.
+
+    Each description has the id at one and the same place, which no header tells: it is where all of them
+    have different ids of threads of this process. Empty if that is not so at exactly one place, or
+    if the memory may not be read.
+    """
+    tasks = set(map(int, os.listdir(f"/proc/{pid}/task")))
+    try:
+        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+            words = [_words(memory.fileno(), ident) for ident in idents]
+    except (OSError, OverflowError):
+        return {}
+    rows = [row for row in zip(*words, strict=False) if len({*row} & tasks) == len(idents)]
+    return dict(zip(idents, rows[0], strict=True)) if len(rows) == 1 else {}
+
+
+def _words(memory: int, address: int) -> tuple[int, ...]:
+    read = os.pread(memory, _DESCRIPTION_BYTES, address)
+    return struct.unpack(f"{len(read) // 4}i", read[: len(read) // 4 * 4])
