@@ -64,6 +64,7 @@ def _similar(roots: Sequence[str], function: str) -> str | None:
     if has_more_sources(roots):
         return None
     names = _names(roots)
+    names |= set(dir(object))  # of every class, whether or not a source defines it
     meant = [part if part in names else _near(part, names) for part in function.split(".")]
     found = ".".join(filter(None, meant))
     return found if None not in meant and found != function else None

@@ -1110,3 +1110,43 @@ async def test_a_lambda_that_is_loaded_is_no_function_to_trace(api: Api, program
             await traced(session, function=name)
         assert f"half is a lambda at {source.path.name}:{source.line('half')}" in str(refused.value)
     assert (await session.get(""))["status"] == "paused"
+
+
+async def test_a_function_that_a_decorator_makes_for_a_class(api: Api, program: Write) -> None:
+    """Neither the function nor its class is there when the trace is asked for."""
+    source = program("""
+        def made(cls):
+            names = {}
+            exec("def raised(self, rate): return rate + 1", names)
+            names["raised"].__qualname__ = "Cart.raised"
+            cls.raised = names["raised"]
+            return cls
+
+        print("begin")  # @main
+
+        @made
+        class Cart:
+            pass
+
+        Cart().raised(3)
+    """)
+    session = await paused(api, source, "main")
+    told = await traced(session, function="Cart.raised")
+    assert told["text"].splitlines()[-1] == "-> 4"
+
+
+async def test_no_special_method_is_taken_for_a_slip_of_another(api: Api, program: Write) -> None:
+    source = program("""
+        print("begin")  # @main
+
+        class Cart:
+            def __getattr__(self, name):
+                return name
+
+        class Plain:
+            pass
+    """)
+    session = await paused(api, source, "main")
+    with pytest.raises(Refused) as refused:
+        await traced(session, function="Plain.__setattr__")
+    assert "Plain.__getattr__" not in str(refused.value)

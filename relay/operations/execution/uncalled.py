@@ -114,9 +114,22 @@ def _naming(roots: Sequence[str], function: str) -> Iterator[str]:
 def is_defined(roots: Sequence[str], function: str) -> bool:
     """Whether some source of the program defines a function of this bare name, or its class.
 
-    A class may inherit the function from one that is defined elsewhere.
+    A class may inherit the function from one that is defined elsewhere, or get it from a decorator.
     """
-    return next(_defining(roots, function), None) is not None
+    return next(_defining(roots, function), None) is not None or _may_be_made(roots, function)
+
+
+def _may_be_made(roots: Sequence[str], function: str) -> bool:
+    """Whether it is of a class with a decorator, which may make functions that no source has."""
+    owner = function.rpartition(".")[0].rpartition(".")[2]
+    for path in islice(_naming(roots, function), MOST_DEFINING) if owner else ():
+        names = names_in(path, roots)
+        found = (
+            [] if names is None else [one for one in names.classes if one.split(".")[-1] == owner]
+        )
+        if names is not None and any(map(names.is_decorated, found)):
+            return True
+    return False
 
 
 def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
