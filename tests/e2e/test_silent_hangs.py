@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.api import Api, Refused, Session
+from tests.e2e.served import until
+from tests.e2e.test_attach import target
 from tests.e2e.test_interpreters import VERSIONS, bare
 from tests.programs import Program
 
@@ -117,3 +122,58 @@ async def test_a_program_that_has_taken_the_signal_or_the_file_back_is_not_sent_
     assert "GIL" in refused.value.message
     assert refused.value.details["threads"]
     assert (await session.get())["status"] == "running"
+
+
+async def test_an_attached_program_is_seen_too_and_nothing_stays_with_it(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import ctypes
+        import os
+        import time
+
+        print("up", flush=True)
+        while not os.path.exists("keep"):
+            time.sleep(0.01)
+        ctypes.PyDLL(None).read(0, ctypes.create_string_buffer(1), 1)  # @keeps
+        while True:
+            time.sleep(0.01)
+    """)
+
+    def handlers() -> list[int]:
+        status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
+        caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+        return [one for one in range(50, 60) if caught >> (one - 1) & 1]
+
+    def files() -> list[str]:
+        return [
+            one for one in os.listdir(f"/proc/{process.pid}/fd") if _is_stacks(process.pid, one)
+        ]
+
+    flag = code.path.with_name("keep")
+    program_line = (
+        f"import os, runpy; os.chdir({str(flag.parent)!r}); runpy.run_path({code.text!r})"
+    )
+    with target("-Xfrozen_modules=off", "-c", program_line, stdin=subprocess.PIPE) as process:
+        before = handlers()
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=60)
+        flag.touch()
+        found = await session.post("/hang-report")
+        while not found["silent"]:  # it has not come there
+            found = await session.post("/hang-report")
+        assert code.line("keeps") in [frame["line"] for frame in found["threads"][0]["stack"]]
+        assert (len(files()), len(handlers())) == (1, len(before) + 1)
+        assert process.stdin is not None
+        process.stdin.write("!")
+        process.stdin.flush()
+        await session.post("/detach")
+        await until(lambda: not files() and handlers() == before, "the signal is let go")
+        assert process.poll() is None
+
+
+def _is_stacks(pid: int, number: str) -> bool:
+    try:
+        return "debug-relay-stacks" in os.readlink(f"/proc/{pid}/fd/{number}")
+    except OSError:
+        return False

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STACKS_FILE = "debug-relay-stacks-"
 """Beginning of the file's name; the signal's number is the rest."""
@@ -17,9 +21,24 @@ _STACK_SIGNALS = (57, 56, 55, 54)
 _SETS_OF_SIGNALS = ("SigBlk", "SigIgn", "SigCgt")
 
 
+class _StacksFile:
+    """What the stacks are written into, and at which signal; a fork of this process has both, too."""
+
+    signal = file = -1
+    unregister: Callable[[int], object] | None = None
+
+    def is_there(self) -> bool:
+        """False if the program has closed it: its number may be another file's."""
+        name = os.readlink("/proc/self/fd/" + str(self.file))
+        return name.startswith("/memfd:" + STACKS_FILE)
+
+
+_stacks_file = _StacksFile()
+
+
 def write_stacks_at_signal() -> None:
     """From now on, and in forks of this process; Linux only."""
-    if not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux") or _stacks_file.unregister is not None:
         return
     number = _unused_signal()
     if number is None:
@@ -35,6 +54,18 @@ def write_stacks_at_signal() -> None:
     except BaseException:
         os.close(file)
         raise
+    _stacks_file.signal, _stacks_file.file = number, file
+    _stacks_file.unregister = faulthandler.unregister
+
+
+def leave_signal() -> None:
+    """It is as it was, and the file is closed: nobody asks us any more."""
+    unregister, _stacks_file.unregister = _stacks_file.unregister, None
+    if unregister is None:
+        return
+    unregister(_stacks_file.signal)
+    if _stacks_file.is_there():
+        os.close(_stacks_file.file)
 
 
 def _unused_signal() -> int | None:
