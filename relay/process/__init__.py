@@ -12,6 +12,7 @@ stdin_queue      what it is to read, until it reads it
 tap              what it prints, byte for byte, for one who passes it on
 inheritance      what a process started now would have of this one
 foreign_calls    functions called in a process that runs already
+foreign_stacks   Python stacks of a process that cannot answer, written at a signal
 foreign_sockets  sockets of another process, told to send at once
 accepting        who connects, one after the other
 peers            who is at the other end of a loopback connection

@@ -23,6 +23,7 @@ source_check        what the debuggee's own Python makes of a source file
 source_names        which name stands at a place of one
 probe_inspector     what can be asked of the probe, as an inspector answers it
 probe_connection    one question to the probe, and what its silence means
+silent_process      the hang report of a process that C code keeps from answering
 probe_calls         how a call of the probe is spelled
 debuggee            runs in the program: debugger, probe, static questions about its source
 """
