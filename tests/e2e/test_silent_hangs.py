@@ -124,6 +124,21 @@ async def test_a_program_that_has_taken_the_signal_or_the_file_back_is_not_sent_
     assert (await session.get())["status"] == "running"
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_program_gets_the_descriptors_and_finds_the_modules_that_it_would_have(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import os
+        import sys
+
+        print([os.open(os.devnull, os.O_RDONLY) for _ in range(3)], "faulthandler" in sys.modules)
+    """)
+    session = await api.session(python_path=bare(version))
+    await session.launch(code.text)
+    assert await session.printed() == "[3, 4, 5] False\n"
+
+
 async def test_an_attached_program_is_seen_too_and_nothing_stays_with_it(
     api: Api, program: Write
 ) -> None:

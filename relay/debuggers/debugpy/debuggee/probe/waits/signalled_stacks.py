@@ -7,9 +7,10 @@ still there: a program may close the one and handle the other itself.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,8 @@ STACKS_FILE = "debug-relay-stacks-"
 """Beginning of the file's name; the signal's number is the rest."""
 _STACK_SIGNALS = (57, 56, 55, 54)
 """Among the real-time signals, which have no use of their own; of these, away from both ends."""
+_LOWEST_NUMBER = 64
+"""Of the file's descriptor: the program is to get the low ones, which it would have without us."""
 _SETS_OF_SIGNALS = ("SigBlk", "SigIgn", "SigCgt")
 
 
@@ -43,19 +46,28 @@ def write_stacks_at_signal() -> None:
     number = _unused_signal()
     if number is None:
         return
-    was_there = "faulthandler" in sys.modules
-    import faulthandler
-
-    if not was_there:
-        del sys.modules["faulthandler"]
-    file = os.memfd_create(STACKS_FILE + str(number))
+    handler, descriptors = _imported("faulthandler"), _imported("fcntl")
+    low = os.memfd_create(STACKS_FILE + str(number))
     try:
-        faulthandler.register(number, file=file, all_threads=True, chain=False)
+        file = descriptors.fcntl(low, descriptors.F_DUPFD_CLOEXEC, _LOWEST_NUMBER)
+    finally:
+        os.close(low)
+    try:
+        handler.register(number, file=file, all_threads=True, chain=False)
     except BaseException:
         os.close(file)
         raise
     _stacks_file.signal, _stacks_file.file = number, file
-    _stacks_file.unregister = faulthandler.unregister
+    _stacks_file.unregister = handler.unregister
+
+
+def _imported(name: str) -> Any:
+    """A module of Python's own, which the program finds loaded only if it has loaded it itself."""
+    was_there = name in sys.modules
+    module = importlib.import_module(name)
+    if not was_there:
+        del sys.modules[name]
+    return module
 
 
 def leave_signal() -> None:
