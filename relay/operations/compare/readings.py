@@ -12,15 +12,15 @@ from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_run import Ran, Side
 from relay.operations.compare.stream_reader import RecordedRun, read_run
 
-FURTHER_RUNS = 4
-"""How long further runs may take that have the same moments, in times what the first have taken."""
+FURTHER_RUNS = 12
+"""How long further runs, with what compares them, may take that have the same moments, in times what the first takes."""
 
 
 class Readings:
     """The runs of one comparison as they were read.
 
     One that was read is read anew if more has come to count: the number of a later run's process,
-    where the file has it anywhere, or a moment behind all that were foreseen.
+    where a text has it, or a moment behind all that were foreseen.
     """
 
     def __init__(self, masked: Callable[[str], str], sides: tuple[Side, Side]) -> None:
@@ -73,4 +73,16 @@ class Readings:
         if not pids or not stream.stat().st_size:
             return False
         with stream.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
-            return any(data.find(str(pid).encode()) >= 0 for pid in pids)
+            return any(_is_said(data, str(pid).encode()) for pid in pids)
+
+
+def _is_said(data: mmap.mmap, number: bytes) -> bool:
+    """Whether a text has the number: those of calls and of texts stand beside them."""
+    at = data.find(number)
+    while at >= 0:
+        before = data[data.rfind(b"\n", 0, at) + 1 : at]
+        quotes = before.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"')
+        if quotes % 2:
+            return True
+        at = data.find(number, at + 1)
+    return False

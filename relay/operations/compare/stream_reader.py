@@ -31,6 +31,8 @@ OPEN, RAISED, STOPPED = 0, 2, 3
 TAIL = ".tail"
 """Behind a stream's path: the file in which the program keeps what it has not written there yet."""
 HASH_BYTES = 8
+COLUMNS_OF_NUMBERS = 3
+"""With which the line of a call begins: its number, that of the call that made it, how many had begun."""
 WHOLE_UNTIL = -2
 """Begins the line with the number of the last call that was recorded whole."""
 IN_PART = "\0"
@@ -254,7 +256,7 @@ class RecordedRun:
 
             file.seek(call.offset)
             row = json.loads(file.readline())
-            written = _Written(*row[3:])
+            written = _Written(*row[COLUMNS_OF_NUMBERS:])
             found = Texts.of(
                 written._replace(
                     arguments=[*map(whole, written.arguments)],
@@ -438,7 +440,7 @@ def join_tail(stream: Path) -> None:
             except ValueError:
                 break
             if isinstance(row[0], int) and row[0] > 0:
-                if row[5] == OPEN:
+                if _Written(*row[COLUMNS_OF_NUMBERS:]).kind == OPEN:
                     begun[row[0]] = line
                     continue
                 begun.pop(row[0], None)
@@ -475,15 +477,15 @@ class _Reader:
     def add(self, line: bytes, offset: int) -> None:
         """The call of a line."""
         run = self._run
-        numbers = line[1:].split(b",", 3)
-        number, parent, begun = map(int, numbers[:3])
+        *numbers, rest = line[1:].split(b",", COLUMNS_OF_NUMBERS)
+        number, parent, begun = map(int, numbers)
         if number in run.calls or number in run.open:
             return  # the tail had it, too: it was killed between two writes
-        read = self._known.get(numbers[3])
+        read = self._known.get(rest)
         if read is None:
             if len(self._known) > _MOST_READ:
                 self._known.clear()
-            read = self._known[numbers[3]] = _read(run, _Written(*json.loads(b"[" + numbers[3])))
+            read = self._known[rest] = _read(run, _Written(*json.loads(b"[" + rest)))
         calls, ended = (run.open, -1) if read.is_open else (run.calls, len(run.calls))
         call = EndedCall._make((number, parent, *read.call, ended, offset, begun))
         calls[number] = call
