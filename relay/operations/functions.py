@@ -14,7 +14,7 @@ import trio
 
 from relay.errors import InvalidRequest, RelayError
 from relay.models.places import NamedPlace, is_file, parse_function, path_and_name
-from relay.operations.allowed_roots import named_path
+from relay.operations.allowed_roots import meant_path, named_path
 from relay.operations.paths import is_there, resolve, similar_files
 from relay.operations.report.short_paths import short_path
 from relay.operations.source_functions import (
@@ -85,6 +85,12 @@ def _in_dots(text: str) -> str | None:
 
 def _dotted(session: Session, field: str, name: str) -> str:
     if Ability.CHECKS_SOURCE not in session.debugger.abilities:
+        if "." in name and is_there(meant_path(session, name)):  # `main.c:add` says a condition
+            message = f"{name} is a file, and the {session.debugger.name} debugger knows functions by their names only"
+            hint = (
+                f"Leave the file out: add for {name}:add. Or give a line of it, such as {name}:42"
+            )
+            raise _refused(field, name, message, hint)
         return name
     if "::" in name:
         message = f"between the parts of a name stands a dot: {name.replace('::', '.')}"

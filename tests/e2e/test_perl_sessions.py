@@ -211,6 +211,11 @@ async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
     with pytest.raises(Refused) as refused_name:
         await session.post("/breakpoints", function="prices.pl::Shop::add")
     assert refused_name.value.details["suggestion"] == "Leave the file out: Shop::add"
+    (Path(prices.text).parent / "tool.c").touch()
+    with pytest.raises(Refused) as refused_file:  # `tool.c:add` reads so: it was never hit
+        await session.post("/breakpoints", function="tool.c", condition="add")
+    assert refused_file.value.message.startswith("tool.c is a file, and the perl debugger knows")
+    assert "Leave the file out: add for tool.c:add" in refused_file.value.details["suggestion"]
     await refuse("/exception-breakpoints", filters=["user_unhandled"])
     await refuse("/launch", script=prices.text, launch_mode="fast")
     await refuse("/launch", script=prices.text, debug_subprocesses=True)
