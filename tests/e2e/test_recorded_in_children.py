@@ -7,8 +7,10 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import trio
 
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Session
 from tests.programs import Program
 
@@ -40,9 +42,10 @@ SERVER = """
 """
 
 
-async def served(api: Api, code: Program) -> tuple[Session, int, int]:
+async def served(api: Api, code: Program, version: str | None = None) -> tuple[Session, int, int]:
     """(a session that stands in the child, its number, that of the program)"""
-    session = await api.session()
+    python = {} if version is None else {"python_path": installed_python(version)}
+    session = await api.session(**python)
     await session.breakpoint(code.text, code.line("ready"))
     stop = await session.launch(code.text, debug_subprocesses=True)
     assert stop["current_location"]["line"] == code.line("ready")
@@ -61,9 +64,12 @@ async def until_told(session: Session, path: str, words: str) -> dict[str, Any]:
             await trio.sleep(0.05)
 
 
-async def test_what_a_child_records_is_read_while_it_runs(api: Api, program: Write) -> None:
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_what_a_child_records_is_read_while_it_runs(
+    api: Api, program: Write, version: str
+) -> None:
     code = program(SERVER)
-    session, child, parent = await served(api, code)
+    session, child, parent = await served(api, code, version)
     begun = await session.post("/calls", wait=0)
     assert begun["status"] == "running"
     await session.post("/input", input="3\n")
@@ -96,6 +102,18 @@ async def test_what_a_child_records_is_read_while_it_runs(api: Api, program: Wri
     told = await session.get("/trace")
     assert told["complete"], told
     assert told["text"].splitlines()[-1] == "-> 120"
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11"])
+async def test_nothing_of_a_child_is_traced_while_nothing_needs_it(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(SERVER.replace("number * 2", "sys.gettrace() or number * 2"))
+    session, *_ = await served(api, code, version)
+    await session.delete("/breakpoints")
+    await session.post("/continue", wait=0)
+    await session.post("/input", input="3\n")
+    await session.until_printed("price 6\n")
 
 
 async def test_what_was_recorded_goes_with_a_child_that_is_killed(api: Api, program: Write) -> None:

@@ -110,6 +110,9 @@ def _begin_at_main(link: Any) -> None:
         path = frame.f_code.co_filename
         if frame.f_back is not None or path.startswith(("<frozen importlib", "<frozen zipimport")):
             return None
+        tracing.SetTrace(
+            None
+        )  # what is enabled may wait until it is needed, and take this for the program's
         link.py_db.enable_tracing()
         wanted = link.pydevd._debug_relay_probe.wanted_trace_function()
         return None if wanted is None else wanted(frame, event, arg)
