@@ -7,10 +7,14 @@ scratch          the directory of one comparison, and what killed ones have left
 recorded_run     one run, recorded into a file
 failure_words    the line of what it printed that says what failed
 readings         all runs of a comparison, each read once
-stream_reader    that file as numbers: which calls are equal, how each ended
+stream_reader    that file, read
+recorded_calls   its calls as numbers: which are equal, how each ended
+comparable_text  texts without what differs from run to run
 defaults         defaults of parameters that two trees write otherwise
 whole_calls      which calls are recorded with all that their values store, where that is too much for all
 moments          times in texts that are those of the runs
 matching         which call of one run is which of the other
+differences      what they differ in
+chance           what two runs of one side differ in
 difference_text  what the runs differ in, as text
 """

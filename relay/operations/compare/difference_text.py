@@ -9,9 +9,9 @@ from contextlib import suppress
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from relay.operations.compare.matching import Comparison, Difference, below
-from relay.operations.compare.recorded_run import Ran
-from relay.operations.compare.stream_reader import (
+from relay.operations.compare.differences import Comparison, Difference
+from relay.operations.compare.matching import below
+from relay.operations.compare.recorded_calls import (
     OPEN,
     RAISED,
     STOPPED,
@@ -19,6 +19,7 @@ from relay.operations.compare.stream_reader import (
     RecordedRun,
     Texts,
 )
+from relay.operations.compare.recorded_run import Ran
 
 Known = tuple[Callable[[int], bool], Callable[[int], bool]]
 

@@ -4,142 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from enum import Enum
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from relay.operations.compare.stream_reader import HASH_BYTES, EndedCall, RecordedRun
-
-Calls = tuple[Sequence[EndedCall], Sequence[EndedCall]]
-CallLists = tuple[list[EndedCall], list[EndedCall]]
-"""Of either run."""
+from relay.operations.compare.chance import Chance, KnownCalls
+from relay.operations.compare.differences import (
+    CallLists,
+    Calls,
+    Comparison,
+    Difference,
+    DifferenceKind,
+)
+from relay.operations.compare.recorded_calls import HASH_BYTES, EndedCall, RecordedRun
 
 TOP = 0
 MOST_LATER = 100
-
-
-class Difference(NamedTuple):
-    """Two calls with equal arguments, and what is not equal."""
-
-    one: EndedCall
-    other: EndedCall
-    is_branch: bool = False
-    """The outcome is equal, but they called other functions, or the same with other arguments."""
-    is_change: bool = False
-    """Outcome and branch are equal, but at the end their arguments store something else."""
-
-    @property
-    def is_end(self) -> bool:
-        """As its program ends, one is not over."""
-        return self.one.is_open or self.other.is_open
-
-
-class DifferenceKind(Enum):
-    """In what two calls with equal arguments differ, the strongest first."""
-
-    OUTCOME = "outcome"
-    BRANCH = "they have called other functions"
-    CALLS = "they have called the same functions with other arguments"
-    CHANGES = "at the end their arguments store something else"
-    END = (
-        "as its program ends, one is over and the other is not, or has given something else so far"
-    )
-
-
-class KnownCalls:
-    """Calls of a run that another one of the same side has made with equal arguments."""
-
-    def __init__(self, run: RecordedRun) -> None:
-        self._run = run
-        self._calls: set[int] = set()
-        self._in_equal_trees: dict[
-            int, bool
-        ] = {}  # of the calls that begin one, and of those asked for
-
-    def add(self, call: EndedCall, *, with_all_below: bool) -> None:
-        """This one is; with_all_below: so are all that it has made, and so on. Before anybody asks."""
-        if with_all_below:
-            self._in_equal_trees[call.number] = True
-        else:
-            self._calls.add(call.number)
-
-    def __contains__(self, call: EndedCall) -> bool:
-        return call.number in self._calls or self._is_in_equal_tree(call)
-
-    def _is_in_equal_tree(self, call: EndedCall) -> bool:
-        asked: list[int] = []
-        above: EndedCall | None = call
-        while above is not None and above.number not in self._in_equal_trees:
-            asked.append(above.number)
-            above = self._run.caller(above)
-        found = above is not None and self._in_equal_trees[above.number]
-        self._in_equal_trees.update(dict.fromkeys(asked, found))
-        return found
-
-
-class Chance(NamedTuple):
-    """What two runs of one side differ in. Where chance has decided one call of a function, it may
-    decide another, too."""
-
-    known: tuple[KnownCalls, ...]
-    """Calls of the first run that the others have made with equal arguments: of others nothing is known."""
-    functions: Mapping[DifferenceKind, Set[int]]
-    """Those that have differed in any call, by their numbers in the first run."""
-    counted: frozenset[tuple[str, str]] = frozenset()
-    """Keys of those that the two have called in other numbers, though none of their calls says why."""
-
-    def decides(self, call: EndedCall, kind: DifferenceKind) -> bool:
-        """Whether a call of the first run may differ so without a cause."""
-        return not self.knows(call) or call.function in self.functions[kind]
-
-    def knows(self, call: EndedCall) -> bool:
-        """Whether each other run has made it with equal arguments."""
-        return all(call in each for each in self.known)
-
-    def joined(self, other: Chance) -> Chance:
-        """With what the first run differs in from another one."""
-        functions = {kind: self.functions[kind] | other.functions[kind] for kind in DifferenceKind}
-        return Chance(self.known + other.known, functions, self.counted | other.counted)
-
-
-class Comparison(NamedTuple):
-    """The first difference of two runs, None if there is none, and what else was counted."""
-
-    first: Difference | None
-    matched: int
-    """Pairs of calls with equal arguments."""
-    differing: int
-    in_part: int = 0
-    """Of the matched, pairs of which more is stored than was compared."""
-    later: tuple[Difference, ...] = ()
-    """Those that ended next in the first run."""
-    is_unexplained: bool = False
-    """Whether the first difference may come of what an earlier call has changed: arguments or
-    branches differed before it ended, or it has made calls itself."""
-    change: Difference | None = None
-    """The first call that changed its arguments otherwise, if it ended before the runs parted.
-    None also where that was not recorded."""
-    branch: Difference | None = None
-    """The first call below the first difference that has called other functions, where that is one of outcomes."""
-    by_chance: tuple[Difference, ...] = ()
-    """Pairs that chance may have made differ: left out of all the others."""
-    alone: Calls = ((), ())
-    """Calls that one run has made and the other has not, of either, in their order; none whose callers
-    had equal arguments, as then these differ."""
-    alone_by_chance: Calls = ((), ())
-    """Of those, the ones that chance may have made: left out there."""
-    by_default: tuple[tuple[EndedCall, EndedCall], ...] = ()
-    """Of the matched, pairs that only defaults tell apart which the trees write otherwise, in their order."""
-    unequal: tuple[tuple[EndedCall, EndedCall], ...] = ()
-    """Pairs of one function at one place with other arguments, in the order of the first run."""
-    parted: tuple[tuple[EndedCall, EndedCall], ...] = ()
-    """Of these, the ones whose arguments are not by chance what they are."""
-
-    @property
-    def differs(self) -> bool:
-        """Whether anything does, but for what chance decides."""
-        return self.first is not None or self.change is not None or any(self.alone)
 
 
 class _Pairs:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from relay.operations.compare.defaults import OtherDefaults
 from relay.operations.compare.moments import Moments
+from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import Ran, Side
-from relay.operations.compare.stream_reader import RecordedRun, read_run
+from relay.operations.compare.stream_reader import read_run
 
 FURTHER_RUNS = 12
 """How long further runs, with what compares them, may take that have the same moments, in times what the first takes."""

@@ -20,9 +20,10 @@ from relay.models.execution import ContinueRequest
 from relay.models.hangs import HangRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
+from relay.operations.compare.comparable_text import comparable_output
 from relay.operations.compare.failure_words import failure_words, last_line_without_warnings
 from relay.operations.compare.moments import Moments
-from relay.operations.compare.stream_reader import comparable_output, join_tail
+from relay.operations.compare.stream_reader import join_tail
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
 from relay.operations.execution.stepping import continue_execution

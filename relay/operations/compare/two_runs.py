@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import trio
 
 from relay.config import Settings
 from relay.errors import RelayError
+from relay.operations.compare.chance import Chance
 from relay.operations.compare.difference_text import (
     MOST_BYTES,
     Compared,
@@ -23,8 +24,10 @@ from relay.operations.compare.difference_text import (
     differing_lines,
     nothing_called,
 )
-from relay.operations.compare.matching import Chance, Comparison, Matcher
+from relay.operations.compare.differences import Comparison
+from relay.operations.compare.matching import Matcher
 from relay.operations.compare.readings import Readings
+from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import (
     NOTHING_COMPARED,
     Printed,
@@ -35,8 +38,8 @@ from relay.operations.compare.recorded_run import (
 )
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.sides import missing_in
-from relay.operations.compare.stream_reader import RecordedRun
 from relay.operations.compare.whole_calls import (
+    ALL,
     FARTHER,
     MOST_ZOOMS,
     REACH,
@@ -101,7 +104,7 @@ class _Runs:
         self._readings = Readings(self._masked, sides)
         self._python: str | None = None
         self._count = 0
-        self._whole: tuple[Mapping[str, Any], ...] = ({"seconds": WHOLE_SECONDS}, {})
+        self._whole = Whole(seconds=WHOLE_SECONDS), ALL
         self._exit_codes: tuple[set[int | None], set[int | None]] = (set(), set())
         self._printed: tuple[set[Printed], set[Printed]] = (set(), set())
 
@@ -123,7 +126,7 @@ class _Runs:
                 return Answer(clip(text, MOST_BYTES), None)
             if len(first) == 1:
                 until = (await self._read(first[0])).whole_until
-                self._record_whole(Whole(last=until), Whole(last=until))
+                self._whole = Whole(last=until), Whole(last=until)
         ran, answer = await self._answered((first[0], first[1]))
         return _with_limit(answer, ran) if any(one.late for one in ran) else answer
 
@@ -133,7 +136,7 @@ class _Runs:
         Where the first runs are not recorded whole all over, further ones are, around what differs, until these
         show where that begins. If they do not, all is recorded whole.
         """
-        if all(each == Whole()._asdict() for each in self._whole):
+        if self._whole == (ALL, ALL):
             return ran, (await self._without_chance(ran))[1]
         found, answer = await self._compare(ran)
         reach, zooms = REACH, 0
@@ -147,9 +150,9 @@ class _Runs:
                 closer = around_beginning(found, reach)
                 if closer is None:
                     break
-                self._record_whole(*closer)
+                self._whole = closer
                 ran, zooms = await self._both(rereads=True), zooms + 1
-            self._record_whole(Whole(), Whole())
+            self._whole = ALL, ALL
             ran = await self._both()
         except RelayError as error:  # both have run before: what they differ in stands
             return ran, _without_further_run(answer, error)
@@ -164,10 +167,6 @@ class _Runs:
     async def _read(self, ran: Ran) -> RecordedRun:
         return (await trio.to_thread.run_sync(self._readings.read, ran, abandon_on_cancel=True))[0]
 
-    def _record_whole(self, ours: Whole, theirs: Whole) -> None:
-        """From the next run of each side on."""
-        self._whole = ours._asdict(), theirs._asdict()
-
     async def _run(self, side: Side, *, rereads: bool = False, scattered: bool = True) -> Ran:
         """One more. scattered: from the third on with addresses by lot: what depends on them is chance."""
         self._count += 1
@@ -181,7 +180,7 @@ class _Runs:
             seed=self._count if scattered and self._count > len(self._sides) else None,
             limit=self._limit and self._limit * (1 if self._count <= len(self._sides) else FURTHER),
             progress=self._progress,
-            whole=self._whole[self._sides.index(side)],
+            whole=self._whole[self._sides.index(side)]._asdict(),
         )
         self._python = ran.python
         if not ran.late:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from relay.operations.compare.matching import Comparison
+from relay.operations.compare.differences import Comparison
 
 WHOLE_SECONDS = 2.0
 """Of processor time that the first run may put into the values of whole calls."""
@@ -27,22 +27,28 @@ class Whole(NamedTuple):
 
     first: int = 1
     last: int | None = None
+    seconds: float | None = None
+    """Of processor time that may go into their values; then the others are in brief, too."""
 
 
-def around_beginning(found: Comparison, reach: int) -> list[Whole] | None:
+ALL = Whole()
+
+
+def around_beginning(found: Comparison, reach: int) -> tuple[Whole, Whole] | None:
     """Of either run the calls around the first that differs, and around the first with other arguments before it;
     None if there are none. What differs only as a program ends is not among them.
 
     Until then both have made as many calls, so both are recorded whole from the same number on.
     """
-    pairs = [*found.parted[:1], *([] if found.first is None else [found.first[:2]])]
+    pairs = [pair[:2] for pair in (*found.parted[:1], found.first) if pair is not None]
     if not pairs or (found.first is not None and found.first.is_end):
         return None
-    begin = min(call.number for pair in pairs for call in pair) - reach
-    return [
-        Whole(max(1, begin), max(call.begun for call in calls) + reach)
+    begin = max(1, min(call.number for pair in pairs for call in pair) - reach)
+    ours, theirs = [
+        Whole(begin, max(call.begun for call in calls) + reach)
         for calls in zip(*pairs, strict=True)
     ]
+    return ours, theirs
 
 
 def is_whole(found: Comparison) -> bool:

@@ -208,6 +208,7 @@ PARTS = (
     "waits/greenlets",
     "frames/report",
     "frames/bytecode",
+    "frames/with_blocks",
     "frames/comprehensions",
     "frames/stored_expressions",
     "waits/descriptors",

@@ -114,8 +114,6 @@ class CallRecord:
     ) -> Any:
         whole_calls: Any = self.whole_calls
         if not whole_calls.takes_next():
-            if whole_calls.until is not None:
-                stream.note_whole_until(whole_calls.until)
             texts = self._texts(frame, function, in_brief, in_brief_named)
             return stream.begin(function, texts, parent, False)
         began = whole_calls.began_to_write()

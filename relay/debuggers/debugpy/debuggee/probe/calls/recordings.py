@@ -80,7 +80,8 @@ def calls_start(
     if stream is None:
         record = CallRecord(scope)
     else:
-        record = CallRecord(scope, CallStream(stream), WholeCalls(**(whole or {})))
+        calls = CallStream(stream)
+        record = CallRecord(scope, calls, WholeCalls(calls.note_whole_until, **(whole or {})))
         read_what_is_compiled()
     _recording.record = record
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace

@@ -72,7 +72,6 @@ class CallStream:
         self.known: set[int] = set()  # functions that the file names already
         self.texts: dict[str, int] = {}  # long ones that the file has, and their numbers
         self.size_of_texts = 0
-        self.is_whole_until_noted = False
         self.left = _MOST_BYTES
         self.lock: Any = threading.RLock()  # a finalizer of the program may come in between
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -111,9 +110,7 @@ class CallStream:
 
     def note_whole_until(self, number: int) -> None:
         """Calls after this one are not recorded whole any more."""
-        if not self.is_whole_until_noted:
-            self.is_whole_until_noted = True
-            self._add(_line_of_call([WHOLE_UNTIL, number]))
+        self._add(_line_of_call([WHOLE_UNTIL, number]))
 
     def leave_open(self, calls: list[StreamedCall]) -> None:
         """The recording ends before these."""

@@ -11,6 +11,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.calls.stored import IN_PART
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         BRIEF_ROOM,
@@ -26,15 +28,19 @@ class WholeCalls:
     """Of one recording. Calls are numbered as they begin, from 1.
 
     first, last: the numbers of those that are recorded whole; a `last` of None is the end. seconds: of
-    processor time that may go into their values; after these, calls are recorded in brief, and `until`
-    is the number of the last whole one.
+    processor time that may go into their values; after these, calls are recorded in brief, and
+    `note_until` is given the number of the last whole one.
     """
 
     def __init__(
-        self, first: int = 1, last: int | None = None, seconds: float | None = None
+        self,
+        note_until: Callable[[int], None],
+        first: int = 1,
+        last: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.first, self.last = first, last
-        self.until: int | None = None
+        self._note_until = note_until
         self._left = seconds
         self._begun = 0
 
@@ -45,7 +51,8 @@ class WholeCalls:
         if self.last is not None and number > self.last:
             return False
         if self._left is not None and self._left < 0:
-            self.until = self.last = number - 1
+            self.last = number - 1
+            self._note_until(self.last)
             return False
         return number >= self.first
 

@@ -21,7 +21,8 @@ code_reading        the instructions of a code
 code_table          facts by code object, each object for itself
 opcodes             facts about single instructions
 joined_groups       what leaves an `except*` on Python 3.11, which nobody is told of
-bytecode            the call that a frame stands in, and the `with` blocks around it
+bytecode            the call that a frame stands in, and what it takes from the stack
+with_blocks         the `with` blocks around the place where a frame stands
 comprehensions      where a variable's name means one of a comprehension in the same frame
 statement_visits    whether a line is come back to within one statement
 """

@@ -1,4 +1,4 @@
-"""What a frame's code is about to do: the call that it stands in, and the `with` blocks around it.
+"""What a frame's code is about to do: the call that it stands in, and what that takes from the stack.
 
 Reads bytecode of Python 3.8 and later, and gives expressions: names, attributes and items, which
 `stored_expressions.py` looks up without running anything. What is computed, or depends on the way that the
@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import instructions_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
-        HAS_TABLE,
         JUMPS,
         begun_line,
-        handler_table,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in, unwinding_in
 
@@ -45,8 +43,8 @@ _CALL_OPS = (
     "CALL_KW",
     "CALL_FUNCTION_EX",
 )
-_WITH_OPS = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH")
-_AWAIT_OPS = (
+WITH_OPERATIONS = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH")
+AWAIT_OPERATIONS = (
     "GET_AWAITABLE",
     "LOAD_CONST",
     "YIELD_FROM",
@@ -348,10 +346,10 @@ def present_call(frame: Any) -> tuple[Any, list[Any]]:
     if index is None:
         return UNKNOWN, []
     one = found[index]
-    if one.opname in _WITH_OPS:
+    if one.opname in WITH_OPERATIONS:
         return ("attribute", pushed(code, index, 0), "__enter__"), []
     if one.opname in _CALL_OPS:
-        manager = _manager_of_special(code, index)
+        manager = manager_of_special(code, index)
         if manager is not None:
             return ("attribute", manager, "__enter__"), []
         return call_at(code, index)
@@ -367,19 +365,19 @@ def awaited_call(frame: Any) -> Any:
     """
     code = frame.f_code
     found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
-    while index is not None and index > 0 and found[index].opname in _AWAIT_OPS:
+    while index is not None and index > 0 and found[index].opname in AWAIT_OPERATIONS:
         index -= 1
     if index is None:
         return UNKNOWN
-    if found[index].opname in _WITH_OPS:
+    if found[index].opname in WITH_OPERATIONS:
         return "attribute", pushed(code, index, 0), "__aenter__"
     if found[index].opname in _CALL_OPS:
-        manager = _manager_of_special(code, index)
+        manager = manager_of_special(code, index)
         return call_at(code, index)[0] if manager is None else ("attribute", manager, "__aenter__")
     return UNKNOWN
 
 
-def _manager_of_special(code: Any, index: int) -> Any:
+def manager_of_special(code: Any, index: int) -> Any:
     """What `with` is about to enter by a call at `index`, as Python 3.14 does it; else None."""
     found = facts_of(code)[0]
     names = [one.opname for one in found[max(0, index - 5) : index] if one.opname != "CACHE"]
@@ -387,33 +385,6 @@ def _manager_of_special(code: Any, index: int) -> Any:
         return None
     copy = next(at for at in range(index, -1, -1) if found[at].opname == "COPY")
     return pushed(code, copy, 0)
-
-
-def with_blocks(frame: Any) -> list[tuple[Any, int]]:
-    """The `with` blocks whose bodies the frame stands in: expression and line, outermost first.
-
-    One whose names may mean something else by now is unknown.
-    """
-    code = frame.f_code
-    found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
-    if index is None:
-        return []
-    if HAS_TABLE:
-        starts = _entered_by_table(code, found[index].offset)
-    else:
-        starts = _entered_by_blocks(code, index)
-    entered = [(_entered(code, start), start) for start in starts]
-    return [(_still(code, what, start, index), line_at(found, start)) for what, start in entered]
-
-
-def _still(code: Any, expression: Any, start: int, here: int) -> Any:
-    """What an expression of instruction `start` means at `here`: unknown, or arguments that are,
-    where names may mean something else by then.
-    """
-    if expression[0] == "call" and not may_have_changed(code, expression[1], start, here):
-        arguments = (_still(code, one, start, here) for one in expression[2][1:])
-        return "call", expression[1], ("arguments", *arguments)
-    return UNKNOWN if may_have_changed(code, expression, start, here) else expression
 
 
 def may_have_changed(code: Any, expression: Any, start: int, here: int) -> bool:
@@ -446,74 +417,9 @@ def _names_stored(one: Any) -> tuple[str, ...]:
     return names[:1] if one.opname == "STORE_FAST_LOAD_FAST" else names
 
 
-def _entered(code: Any, index: int) -> Any:
-    manager = _manager_of_special(code, index)
-    return pushed(code, index, 0) if manager is None else manager
-
-
 def line_at(found: list[Any], index: int) -> int:
     for one in reversed(found[: index + 1]):
         line = begun_line(one)
         if line:
             return line
     return 0
-
-
-def _entered_by_table(code: Any, offset: int) -> list[int]:
-    """From 3.11 on: handlers that lie around the place, each below the next outer one."""
-    found, indices, _ = facts_of(code)
-    entries = handler_table(code)
-    starts: list[int] = []
-    seen: set[int] = set()
-    while True:
-        around = [one for one in entries if one.start <= offset < one.end]
-        if not around or around[-1].target in seen:
-            return starts[::-1]
-        target = around[-1].target
-        seen.add(target)
-        offset = target
-        at = indices.get(target, len(found))
-        names = [one.opname for one in found[at : at + 3] if one.opname != "CACHE"]
-        if names[:2] == ["PUSH_EXC_INFO", "WITH_EXCEPT_START"]:
-            first = min(one.start for one in entries if one.target == target)
-            before = indices.get(first, 0) - 1
-            while before > 0 and found[before].opname in _AWAIT_OPS:  # of `async with`
-                before -= 1
-            if before >= 0 and (found[before].opname in (*_WITH_OPS, "CALL")):
-                starts.append(before)
-
-
-def _entered_by_blocks(code: Any, index: int) -> list[int]:
-    """Up to 3.10: the blocks that are open at the place, by following the jumps."""
-    found, indices, _ = facts_of(code)
-    open_at: dict[int, tuple[int, ...]] = {0: ()}
-    todo = [0]
-    while todo:
-        at = todo.pop()
-        one, blocks = found[at], open_at[at]
-        name = one.opname
-        ways: list[tuple[int, tuple[int, ...]]] = []
-        if name.startswith("SETUP_"):  # its jump is that of the handler, with the block closed
-            ways.append((at + 1, (*blocks, at)))
-            ways.append((indices.get(one.argval, -1), blocks))
-        else:
-            after = blocks[:-1] if name == "POP_BLOCK" else blocks
-            if one.opcode in JUMPS:
-                ways.append((indices.get(one.argval, -1), after))
-            if not name.startswith(("JUMP_FORWARD", "JUMP_ABSOLUTE", "RETURN", "RAISE", "RERAISE")):
-                ways.append((at + 1, after))
-        for place, state in ways:
-            if 0 <= place < len(found) and place not in open_at:
-                open_at[place] = state
-                todo.append(place)
-    blocks = open_at.get(index, ())
-    return [_entering(found, at) for at in blocks if found[at].opname in _WITH_OPS]
-
-
-def _entering(found: list[Any], at: int) -> int:
-    """Where the manager lies on top: `async with` opens its block after an await."""
-    if found[at].opname == "SETUP_ASYNC_WITH":
-        at -= 1
-        while at > 0 and found[at].opname in _AWAIT_OPS:
-            at -= 1
-    return at

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         may_have_changed,
         names_bound_anew,
         taken_by_call,
-        with_blocks,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         stored_result,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
+    from relay.debuggers.debugpy.debuggee.probe.frames.with_blocks import with_blocks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
         count_of_objects,

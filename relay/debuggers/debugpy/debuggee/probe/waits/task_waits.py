@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_call, with_blocks
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_call
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
         expression_text,
         stored_result,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.with_blocks import with_blocks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,

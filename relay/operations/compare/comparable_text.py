@@ -1,0 +1,57 @@
+"""Texts without what is no difference between two runs: addresses, ids, times, and where a tree lies. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from relay.operations.compare.moments import WHOLE, Moments
+
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{4,}|\b0x[0-9a-fA-F]{9,12}\b")
+_UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_ID = re.compile(WHOLE + r"(?:9[34]\d{12}|1[34]\d{13})\b(?!\.\d)")
+_HASH = re.compile(WHOLE + r"(?:58[6-9]|59[0-3]|87[2-9])\d{10}\b(?!\.\d)")
+"""Made of an address, of which it is the sixteenth part."""
+_TEMPORARY = re.compile(r"/tmp/[^\s'\",;:()\[\]{}]*")
+
+_MAY_HAVE_NUMBERS = re.compile(r"\d\d(?::\d\d:|\d\d(?:-\d\d-|\.\d{3}|\d{6}))")
+"""Where neither this nor `datetime.` is, there is no moment, id or hash. It is found in a tenth of
+the time that it takes to look for each of them: most texts have none."""
+
+_CLOCK_NAMES = re.compile(
+    r"(?:^|_)(?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)(?:_?(?:ns|ms|s))?$"
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_CLOCK_WORDS = ["time", "now", "elapsed", "duration", "clock", "deadline", "pid", "tid", "ident"]
+_CLOCK_ATTRIBUTE = re.compile(
+    r"(?<![A-Za-z0-9])((?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)"
+    r"(?:_?(?:ns|ms|s))?)=-?\d+(?:\.\d+)?(?:e-?\d+)?"
+)
+_PRINTED_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|sec|secs|seconds?)\b")
+
+
+def comparable(text: str, roots: tuple[str, ...], moments: Moments) -> str:
+    """A text without what is no difference."""
+    for root in roots:
+        text = text.replace(root, ".")
+    if "datetime." in text or _MAY_HAVE_NUMBERS.search(text):
+        text = moments.taken_out(text)
+        text = _HASH.sub("<hash>", _ID.sub("<id>", text))
+    if "0x" in text:
+        text = _ADDRESS.sub("0x…", text)
+    if text.count("-") >= 4:
+        text = _UUID.sub("<id>", text)
+    if "/tmp/" in text:
+        text = _TEMPORARY.sub("<temporary>", text)
+    if any(word in text for word in _CLOCK_WORDS):
+        text = _CLOCK_ATTRIBUTE.sub(r"\1=<time>", text)
+    return text
+
+
+def is_of_clock(text: str, name: str) -> bool:
+    """Whether it is a number that is called `now` or the like."""
+    return _CLOCK_NAMES.search(name) is not None and _NUMBER.fullmatch(text) is not None
+
+
+def comparable_output(text: str, roots: tuple[str, ...], moments: Moments) -> str:
+    """What a program has printed without what is no difference: how long something took, too."""
+    return _PRINTED_TIME.sub("<time>", comparable(text, roots, moments))

@@ -1,0 +1,317 @@
+"""The calls of one recorded run as numbers: which call is equal to which, and how each ended.
+
+Texts stay in the run's file, and are read again for what is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from relay.operations.compare.comparable_text import comparable, is_of_clock
+from relay.operations.compare.defaults import OtherDefault
+from relay.operations.compare.moments import WHOLE, Moments
+
+OPEN, RAISED, STOPPED = 0, 2, 3
+COLUMNS_OF_NUMBERS = 3
+"""With which the line of a call begins: its number, that of the call that made it, how many had begun."""
+IN_PART = "\0"
+"""A text begins so whose value was not read to its end: it had more parts than are compared."""
+HASH_BYTES = 8
+
+_MOST_KEPT = 4096  # texts of up to some thousand characters
+_DIGEST_OF_MASKED = re.compile(r"(\*\*\*)#[0-9a-f]{8}\b")
+
+
+class Function(NamedTuple):
+    """A function of a run, by its place in the tree."""
+
+    name: str
+    path: str
+    line: int
+    arguments: tuple[str, ...]
+    collecting: int = 0
+    """How many of its last arguments are `*args` or `**kwargs`."""
+    is_of_script: bool = False
+    """Whether it is in the file that was run."""
+    other_defaults: Mapping[str, OtherDefault] | None = None
+    """Defaults that the other tree has not, by their parameters; None if both have the same."""
+
+    @property
+    def result(self) -> str:
+        """What its result is called."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Equal for the same function of two trees, whatever its line, and whatever a script is called."""
+        return "" if self.is_of_script else self.path, self.name
+
+
+class LongText(NamedTuple):
+    """A text that calls name by its number."""
+
+    offset: int
+    """Of its line in the file."""
+    value: int
+    """A hash of what is compared of it."""
+    is_in_part: bool
+
+
+class EndedCall(NamedTuple):
+    """One call, over but for those in `RecordedRun.open`. Texts are in the file, at `offset`."""
+
+    number: int
+    parent: int
+    function: int
+    arguments: int
+    """A hash; with the function it says which calls are equal."""
+    outcome: int
+    is_in_part: bool
+    """Whether more is in its arguments, or in what it gave, than was compared."""
+    changes: int
+    """A hash of what became of its arguments; 0 if that was not recorded, or they stayed as they were."""
+    known: int
+    """A hash of the arguments without those that are the default of a parameter which the other tree
+    has not; 0 if the function has the same defaults in both."""
+    given: int
+    """The same, without all that are a default which the other tree has not."""
+    each: bytes
+    """A hash of each argument, `HASH_BYTES` long, where there are several."""
+    is_whole: bool
+    """Whether all that its values store was recorded. If not, it is equal to no call that is whole."""
+    ended: int
+    """How many ended before."""
+    offset: int
+    begun: int
+    """How many calls had begun when it ended; their numbers are up to that."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not over as the recording ended: then it has no outcome, and `ended` is -1."""
+        return self.ended < 0
+
+
+class CallsBelow(NamedTuple):
+    """A call with all that it has made, and these, and so on."""
+
+    equal: int
+    """A hash of all of them, as far as they are compared."""
+    calls: int
+    """How many they are."""
+    in_part: int
+    """In how many of them more is stored than was compared."""
+
+
+@dataclass
+class RecordedRun:
+    """The functions and calls that one run has recorded into its file."""
+
+    root: str
+    roots: tuple[str, ...]
+    """What is left out of paths: this root and that of the other run, the inner one first."""
+    stream: Path
+    pids: tuple[int, ...]
+    """Of this run's process and of the other's: such a number stands for an id in both."""
+    moments: Moments
+    functions: dict[int, Function] = field(default_factory=dict)
+    calls: dict[int, EndedCall] = field(default_factory=dict)
+    children: dict[int, list[int]] = field(default_factory=dict)
+    """Numbers of calls in the order in which they began, by that of the call that made them."""
+    open: dict[int, EndedCall] = field(default_factory=dict)
+    """Calls that were not over as the recording ended."""
+    is_cut: bool = False
+    """Whether the run went on after the last of these calls."""
+    masked: Callable[[str], str] = str
+    """A text of the program as it may be shown."""
+    long_texts: dict[int, LongText] = field(default_factory=dict)
+    trees: dict[int, CallsBelow] = field(default_factory=dict)
+    """By the number of a call that is over, with all below it."""
+    whole_until: int | None = None
+    """The number of the last call that was recorded whole, if its time for that has run out."""
+
+    def __post_init__(self) -> None:
+        # One object is an argument of many calls: few of the texts are different ones.
+        self._same = lru_cache(_MOST_KEPT)(self._without_differences)
+
+    @property
+    def count(self) -> int:
+        """How many calls it has made; of a run that goes on, how many are over."""
+        return len(self.calls) + (0 if self.is_cut else len(self.open))
+
+    @property
+    def whole(self) -> tuple[int, int] | None:
+        """The numbers of the first and the last call that is recorded whole; None if all are."""
+        calls = [*self.calls.values(), *self.open.values()]
+        whole = [call.number for call in calls if call.is_whole]
+        if len(whole) == len(calls):
+            return None
+        return min(whole, default=0), max(whole, default=0)
+
+    def call(self, number: int) -> EndedCall:
+        """One that was recorded."""
+        return self.calls.get(number) or self.open[number]
+
+    def note_tree(self, number: int, equal: int) -> None:
+        """A call has ended. `equal` is a hash of it alone."""
+        below = self.children.get(number, [])
+        below.sort()
+        trees = [self.trees[one] for one in below if one in self.trees]
+        if len(trees) == len(below):
+            self.trees[number] = CallsBelow(
+                hash((equal, *[tree.equal for tree in trees])),
+                1 + sum([tree.calls for tree in trees]),
+                self.calls[number].is_in_part + sum([tree.in_part for tree in trees]),
+            )
+
+    def note_later(self, call: EndedCall) -> None:
+        """A call is over later than the one that has made it, or never: that and its callers are no trees."""
+        above = self.caller(call)
+        while above is not None and above.number in self.trees:
+            del self.trees[above.number]
+            above = self.caller(above)
+
+    def caller(self, call: EndedCall) -> EndedCall | None:
+        """The call that made this one, if it was recorded."""
+        return self.calls.get(call.parent) or self.open.get(call.parent)
+
+    def comparable(self, text: str, name: str) -> str:
+        """A value's text without what is no difference; `name` is what the value is called."""
+        return "<time>" if is_of_clock(text, name) else self._same(text)
+
+    def value(self, text: str | int, name: str) -> int:
+        """A hash of what is compared of a text; equal for a short one and a long one that mean the same."""
+        return (
+            hash(self.comparable(text, name))
+            if isinstance(text, str)
+            else self.long_texts[text].value
+        )
+
+    def is_in_part(self, text: str | int) -> bool:
+        """Whether a value was not read to its end."""
+        return (
+            text.startswith(IN_PART) if isinstance(text, str) else self.long_texts[text].is_in_part
+        )
+
+    def _without_differences(self, text: str) -> str:
+        text = comparable(text.removeprefix(IN_PART), self.roots, self.moments)
+        for pid in map(str, self.pids):
+            if pid in text:
+                text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
+        return text
+
+    def add_text(self, text: str, number: int, offset: int) -> None:
+        """A text that calls name by its number, from its line in the file."""
+        value = hash(self._same(text))
+        self.long_texts[number] = LongText(offset, value, text.startswith(IN_PART))
+
+    def texts(self, call: EndedCall) -> Texts:
+        """What the file says of one call, to be shown."""
+        with self.stream.open("rb") as file:
+
+            def whole(text: str | int) -> str:
+                if isinstance(text, str):
+                    return text
+                file.seek(self.long_texts[text].offset)
+                return str(json.loads(file.readline())[0])
+
+            file.seek(call.offset)
+            row = json.loads(file.readline())
+            written = Written(*row[COLUMNS_OF_NUMBERS:])
+            found = Texts.of(
+                written._replace(
+                    arguments=[*map(whole, written.arguments)],
+                    outcome=whole(written.outcome),
+                    yielded=[*map(whole, written.yielded)],
+                    changed=[(place, whole(text)) for place, text in written.changed],
+                ),
+                self,
+            )
+        return found._replace(
+            arguments=list(map(self._shown, found.arguments)),
+            outcome=self._shown(found.outcome),
+            yielded=list(map(self._shown, found.yielded)),
+            changed={place: self._shown(text) for place, text in found.changed.items()},
+        )
+
+    def _shown(self, text: str) -> str:
+        return _DIGEST_OF_MASKED.sub(r"\1", self.masked(text))
+
+
+class Texts(NamedTuple):
+    """A call in words, without what differs from run to run."""
+
+    function: Function
+    arguments: list[str]
+    kind: int
+    outcome: str
+    line: int
+    yields: int
+    yielded: list[str]
+    in_part: tuple[str, ...] = ()
+    """Names of the arguments that are compared in part."""
+    is_given_in_part: bool = False
+    """Whether the result is, or what it yields."""
+    changed: Mapping[int, str] = MappingProxyType({})
+    """What arguments store at its end that then store something else, by their places."""
+
+    @property
+    def given(self) -> list[tuple[str, str]]:
+        """Names and values of the arguments, without `*args` and `**kwargs` that have collected none."""
+        pairs = list(zip(self.function.arguments, self.arguments, strict=False))
+        last = len(pairs) - self.function.collecting
+        return [pair for i, pair in enumerate(pairs) if i < last or pair[1] not in ("()", "{}")]
+
+    @classmethod
+    def of(cls, written: Written, run: RecordedRun) -> Texts:
+        """From a line of the file, with its texts whole."""
+        about, arguments, yielded = (
+            run.functions[written.function],
+            written.arguments,
+            written.yielded,
+        )
+        same = [
+            run.comparable(text, name)
+            for name, text in zip(about.arguments, arguments, strict=False)
+        ]
+        in_part = tuple(
+            name
+            for name, text in zip(about.arguments, arguments, strict=False)
+            if text.startswith(IN_PART)
+        )
+        after = {
+            place: run.comparable(text, about.arguments[place]) for place, text in written.changed
+        }
+        return cls(
+            about,
+            same,
+            written.kind,
+            run.comparable(written.outcome, about.result),
+            written.line,
+            written.yields,
+            [run.comparable(text, "") for text in yielded],
+            in_part,
+            written.yields > len(yielded)
+            or any(text.startswith(IN_PART) for text in (written.outcome, *yielded)),
+            after,
+        )
+
+
+class Written(NamedTuple):
+    """The line of a call from the function on: equal calls have equal ones. Long texts stand by their numbers."""
+
+    function: int
+    arguments: list[Any]
+    kind: int
+    outcome: Any
+    line: int
+    yields: int
+    yielded: list[Any]
+    changed: list[Any]
+    is_whole: int
