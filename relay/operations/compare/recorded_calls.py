@@ -223,7 +223,7 @@ class RecordedRun:
 
             file.seek(call.offset)
             row = json.loads(file.readline())
-            written = Written(*row[COLUMNS_OF_NUMBERS:])
+            written = CallLine(*row[COLUMNS_OF_NUMBERS:])
             found = Texts.of(
                 written._replace(
                     arguments=[*map(whole, written.arguments)],
@@ -269,7 +269,7 @@ class Texts(NamedTuple):
         return [pair for i, pair in enumerate(pairs) if i < last or pair[1] not in ("()", "{}")]
 
     @classmethod
-    def of(cls, written: Written, run: RecordedRun) -> Texts:
+    def of(cls, written: CallLine, run: RecordedRun) -> Texts:
         """From a line of the file, with its texts whole."""
         about, arguments, yielded = (
             run.functions[written.function],
@@ -303,7 +303,7 @@ class Texts(NamedTuple):
         )
 
 
-class Written(NamedTuple):
+class CallLine(NamedTuple):
     """The line of a call from the function on: equal calls have equal ones. Long texts stand by their numbers."""
 
     function: int

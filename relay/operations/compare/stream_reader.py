@@ -16,10 +16,10 @@ from relay.operations.compare.recorded_calls import (
     COLUMNS_OF_NUMBERS,
     HASH_BYTES,
     OPEN,
+    CallLine,
     EndedCall,
     Function,
     RecordedRun,
-    Written,
 )
 
 MOST_CALLS = 1_000_000
@@ -96,7 +96,7 @@ def join_tail(stream: Path) -> None:
             except ValueError:
                 break
             if isinstance(row[0], int) and row[0] > 0:
-                if Written(*row[COLUMNS_OF_NUMBERS:]).kind == OPEN:
+                if CallLine(*row[COLUMNS_OF_NUMBERS:]).kind == OPEN:
                     begun[row[0]] = line
                     continue
                 begun.pop(row[0], None)
@@ -141,7 +141,7 @@ class _Reader:
         if read is None:
             if len(self._known) > _MOST_READ:
                 self._known.clear()
-            read = self._known[rest] = _read(run, Written(*json.loads(b"[" + rest)))
+            read = self._known[rest] = _read(run, CallLine(*json.loads(b"[" + rest)))
         calls, ended = (run.open, -1) if read.is_open else (run.calls, len(run.calls))
         call = EndedCall._make((number, parent, *read.call, ended, offset, begun))
         calls[number] = call
@@ -167,7 +167,7 @@ class _Read(NamedTuple):
     """A hash of all of it that is compared; the function by its place in the tree."""
 
 
-def _read(run: RecordedRun, written: Written) -> _Read:
+def _read(run: RecordedRun, written: CallLine) -> _Read:
     function, arguments, kind, outcome, _, yields, yielded, changed, is_whole = written
     about = run.functions[function]
     values = list(map(run.value, arguments, about.arguments))
