@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from relay.operations.compare.moments import WHOLE, Moments
 
@@ -20,6 +21,7 @@ the time that it takes to look for each of them: most texts have none."""
 _CLOCK_NAMES = re.compile(
     r"(?:^|_)(?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)(?:_?(?:ns|ms|s))?$"
 )
+_MOST_NAMES = 4096  # of arguments and functions: calls have few different ones
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _CLOCK_WORDS = ["time", "now", "elapsed", "duration", "clock", "deadline", "pid", "tid", "ident"]
 _CLOCK_ATTRIBUTE = re.compile(
@@ -49,7 +51,12 @@ def comparable(text: str, roots: tuple[str, ...], moments: Moments) -> str:
 
 def is_of_clock(text: str, name: str) -> bool:
     """Whether it is a number that is called `now` or the like."""
-    return _CLOCK_NAMES.search(name) is not None and _NUMBER.fullmatch(text) is not None
+    return _is_clock_name(name) and _NUMBER.fullmatch(text) is not None
+
+
+@lru_cache(_MOST_NAMES)
+def _is_clock_name(name: str) -> bool:
+    return _CLOCK_NAMES.search(name) is not None
 
 
 def comparable_output(text: str, roots: tuple[str, ...], moments: Moments) -> str:

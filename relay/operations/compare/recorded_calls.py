@@ -133,8 +133,6 @@ class RecordedRun:
     long_texts: dict[int, LongText] = field(default_factory=dict)
     trees: dict[int, CallsBelow] = field(default_factory=dict)
     """By the number of a call that is over, with all below it."""
-    whole_until: int | None = None
-    """The number of the last call that was recorded whole, if its time for that has run out."""
 
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
@@ -14,7 +15,6 @@ from relay.operations.compare.defaults import OtherDefaults
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_calls import (
     COLUMNS_OF_NUMBERS,
-    HASH_BYTES,
     OPEN,
     CallLine,
     EndedCall,
@@ -27,9 +27,9 @@ MOST_CALLS = 1_000_000
 
 TAIL = ".tail"
 """Behind a stream's path: the file in which the program keeps what it has not written there yet."""
-WHOLE_UNTIL = -2
-"""Begins the line with the number of the last call that was recorded whole."""
+_WHOLE_UNTIL = -2  # begins the line with the number of the last call that was recorded whole
 
+_WHOLE_UNTIL_LINE = b"[%d," % _WHOLE_UNTIL
 _MOST_READ = 1 << 17  # lines of calls that differ
 _DIGITS = b"123456789"
 
@@ -71,13 +71,24 @@ def read_run(
                 os.path.realpath(path) == script,
                 other_defaults.of(path, line_of_code),
             )
-        elif row[0] == WHOLE_UNTIL:
-            run.whole_until = row[1]
-        else:
+        elif row[0] != _WHOLE_UNTIL:
             run.is_cut = True
             break
     reader.finish()
     return run
+
+
+def last_whole_call(stream: Path) -> int | None:
+    """The number of the last call that was recorded whole, if the time for such calls has run out."""
+    if not stream.stat().st_size:
+        return None
+    with stream.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:
+        is_first = content[: len(_WHOLE_UNTIL_LINE)] == _WHOLE_UNTIL_LINE
+        begin = 0 if is_first else content.find(b"\n" + _WHOLE_UNTIL_LINE) + 1
+        if not (is_first or begin):
+            return None
+        file.seek(begin)
+        return int(json.loads(file.readline())[1])
 
 
 def join_tail(stream: Path) -> None:
@@ -141,7 +152,8 @@ class _Reader:
         if read is None:
             if len(self._known) > _MOST_READ:
                 self._known.clear()
-            read = self._known[rest] = _read(run, CallLine(*json.loads(b"[" + rest)))
+            # Of a text, and not of bytes, of which it would look for the encoding first.
+            read = self._known[rest] = _read(run, CallLine(*json.loads("[" + rest.decode())))
         calls, ended = (run.open, -1) if read.is_open else (run.calls, len(run.calls))
         call = EndedCall._make((number, parent, *read.call, ended, offset, begun))
         calls[number] = call
@@ -183,9 +195,7 @@ def _read(run: RecordedRun, written: CallLine) -> _Read:
         if changed
         else 0,
         *_given(run, about, arguments, is_whole),
-        b"".join(value.to_bytes(HASH_BYTES, "little", signed=True) for value in values)
-        if len(values) > 1
-        else b"",
+        struct.pack(f"={len(values)}q", *values) if len(values) > 1 else b"",
         bool(is_whole),
     )
     return _Read(call, kind == OPEN, hash((about.key, call[1:])))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence, Set
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence, Set
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +38,7 @@ from relay.operations.compare.recorded_run import (
 )
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.sides import missing_in
+from relay.operations.compare.stream_reader import last_whole_call
 from relay.operations.compare.whole_calls import (
     ALL,
     FARTHER,
@@ -52,7 +53,6 @@ from relay.operations.compare.whole_calls import (
 from relay.redaction.redaction import Redaction
 
 Pair = tuple[Ran, Ran]
-
 
 FURTHER = 2
 """How many times as long as the first two a further run may take: it records more, and is to come as far."""
@@ -104,6 +104,7 @@ class _Runs:
         self._readings = Readings(self._masked, sides)
         self._python: str | None = None
         self._count = 0
+        self._last: Ran | None = None
         self._whole = Whole(seconds=WHOLE_SECONDS), ALL
         self._exit_codes: tuple[set[int | None], set[int | None]] = (set(), set())
         self._printed: tuple[set[Printed], set[Printed]] = (set(), set())
@@ -125,7 +126,7 @@ class _Runs:
                 text = nothing_called(first[-1])
                 return Answer(clip(text, MOST_BYTES), None)
             if len(first) == 1:
-                until = (await self._read(first[0])).whole_until
+                until = last_whole_call(first[0].stream)
                 self._whole = Whole(last=until), Whole(last=until)
         ran, answer = await self._answered((first[0], first[1]))
         return _with_limit(answer, ran) if any(one.late for one in ran) else answer
@@ -164,29 +165,47 @@ class _Runs:
         ]
         return ours, theirs
 
-    async def _read(self, ran: Ran) -> RecordedRun:
-        return (await trio.to_thread.run_sync(self._readings.read, ran, abandon_on_cancel=True))[0]
-
     async def _run(self, side: Side, *, rereads: bool = False, scattered: bool = True) -> Ran:
-        """One more. scattered: from the third on with addresses by lot: what depends on them is chance."""
+        """One more; the one before it is read meanwhile.
+
+        scattered: from the third on with addresses by lot: what depends on them is chance.
+        """
         self._count += 1
-        ran = await run_recorded(
-            self._settings,
-            side,
-            self._focus,
-            Path(self._home) / f"{self._count}.jsonl",
-            self._python,
-            rereads=rereads,
-            seed=self._count if scattered and self._count > len(self._sides) else None,
-            limit=self._limit and self._limit * (1 if self._count <= len(self._sides) else FURTHER),
-            progress=self._progress,
-            whole=self._whole[self._sides.index(side)]._asdict(),
-        )
+        async with self._reading_the_last():
+            ran = await run_recorded(
+                self._settings,
+                side,
+                self._focus,
+                Path(self._home) / f"{self._count}.jsonl",
+                self._python,
+                rereads=rereads,
+                seed=self._count if scattered and self._count > len(self._sides) else None,
+                limit=self._limit
+                and self._limit * (1 if self._count <= len(self._sides) else FURTHER),
+                progress=self._progress,
+                whole=self._whole[self._sides.index(side)]._asdict(),
+            )
+        self._last = ran
         self._python = ran.python
         if not ran.late:
             self._exit_codes[self._sides.index(side)].add(ran.exit_code)
             self._printed[self._sides.index(side)].add(ran.printed)
         return ran
+
+    @asynccontextmanager
+    async def _reading_the_last(self) -> AsyncIterator[None]:
+        """The last run is read while the block makes the next one."""
+        refused = None
+        async with trio.open_nursery() as nursery:
+            if self._last is not None:
+                read = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
+                nursery.start_soon(read, self._readings.read, self._last)
+            try:
+                yield
+            except RelayError as error:
+                refused = error  # by itself, and not in a group
+        if refused is not None:
+            raise refused
 
     async def _without_chance(
         self, first: Pair, *, knows_changes: bool = False

@@ -7,6 +7,7 @@ attributes that it stores. No text has an address or an id, since equal calls ar
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import types
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         clean,
         clean_text,
         hides,
+        hides_credentials,
         is_secret_name,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.text import generated_repr
@@ -43,6 +45,8 @@ _MOST_ITEMS_SHOWN, _MOST_ATTRIBUTES_SHOWN, _MOST_LEVELS = 5, 3, 3
 _MOST_SORTED = 40  # items of a set
 _MOST_READ = 8  # attributes of an object
 _MOST_BITS = 400
+_LONGEST_SHOWN_TEXT = 4096  # characters of a text whose brief form is remembered
+_MOST_SHOWN_TEXTS = 1000
 _TREES: list[Any] = []  # what is written for `--calls` leaves none out
 _SAFE_PACKAGES = frozenset(
     ("datetime", "decimal", "_decimal", "fractions", "pathlib", "pathlib._local", "uuid", "re")
@@ -98,6 +102,7 @@ def leave_out_trees(roots: Sequence[str]) -> None:
     """Of what is written from now on: where two trees lie, before a text is cut. So it is cut at the same
     place in both, and has as many characters."""
     _TREES[:] = [*roots, *map(os.fsencode, roots)]
+    _remembered_text.cache_clear()
 
 
 def without_trees(text: Any) -> Any:
@@ -171,6 +176,18 @@ def _brief_str(value: Any, level: int) -> str:
     size = len(value)
     if size < SHORTEST_WORD and "://" not in value:  # no credential is so short
         return repr(value)
+    if size > _LONGEST_SHOWN_TEXT:
+        return _shown_text(value)
+    return _remembered_text(value, hides_credentials())
+
+
+@functools.lru_cache(_MOST_SHOWN_TEXTS)  # a parser hands one text on and on
+def _remembered_text(value: str, hides_credentials: bool) -> str:
+    return _shown_text(value)
+
+
+def _shown_text(value: str) -> str:
+    size = len(value)
     if size > BRIEF_ROOM:
         value = without_trees(value)
         size = len(value)

@@ -68,10 +68,11 @@ class WholeCalls:
 
 def in_brief(value: Any) -> str:
     """A value of a call that is not recorded whole; after `IN_PART` if it may store more."""
-    text = brief(value)
-    if is_short(value) or (type(value) is str and len(value) <= BRIEF_ROOM):
-        return text
-    return IN_PART + text
+    if is_short(value):
+        return repr(value)
+    if type(value) is str and len(value) <= BRIEF_ROOM:
+        return brief(value)
+    return IN_PART + brief(value)
 
 
 def in_brief_named(name: str, value: Any) -> str:

@@ -230,6 +230,11 @@ def configure(redact: Sequence[str] = (), credentials: bool = False) -> dict[str
     return {}
 
 
+def hides_credentials() -> bool:
+    """Whether what looks like a credential is masked in this call."""
+    return _secrets.hides_credentials()
+
+
 def is_secret_name(name: Any) -> bool:
     """Whether what bears this name is masked; names are texts, also as bytes."""
     if type(name) is str and _secrets.known.get(name) is False:
