@@ -9,7 +9,6 @@ value has not changed (`kept_texts.py`).
 from __future__ import annotations
 
 import binascii
-import types
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
         look_at_row,
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.stored_families import (
+        MOST_STORED_CHARACTERS,
+        ROW_MARKS,
+        dunder_slots,
         look_of_writer,
         note_writer,
         stored_writer_of,
@@ -43,10 +45,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         exact,
-        is_dunder,
-        is_heap_type,
         name_of,
-        namespace_of,
         plan_of,
         qualname_of,
     )
@@ -56,11 +55,9 @@ IN_PART = "\0"
 
 _DEEPEST_PART = 4
 _MOST_PARTS = 200
-MOST_STORED_CHARACTERS = 400
 _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
 _MOST_STORED_WRITERS = 2000
 _FEWEST_KEPT = 16  # parts of a value whose text is kept: to write fewer is as quick
-ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 _ASKED_OBJECT = "obj"
 """Of an AttributeError: the interpreter keeps there what has no such attribute."""
 
@@ -312,24 +309,5 @@ def _name_in_order(pair: tuple[Any, Any]) -> str:
     return name if type(name) is str else ""
 
 
-def dunder_slots(plan: Any) -> tuple[tuple[str, Any], ...]:
-    """Slots called `__so__`, which say nothing to people; those of pydantic are read as fields."""
-    found = _slots_of_types.get(plan.cls)
-    if found is None:
-        if len(_slots_of_types) > _MOST_STORED_WRITERS:
-            _slots_of_types.clear()
-        found = _slots_of_types[plan.cls] = tuple(
-            (name, member)
-            for base in plan.mro
-            if is_heap_type(base)
-            for name, member in namespace_of(base).items()
-            if type(member) is types.MemberDescriptorType
-            and is_dunder(name)
-            and not name.startswith("__pydantic_")
-        )
-    return found
-
-
 _BRIEF_AT = [partial(brief, level=level) for level in range(_DEEPEST_PART + 2)]
 _stored_writers: dict[Any, tuple[Any, Any]] = {}
-_slots_of_types: dict[Any, tuple[tuple[str, Any], ...]] = {}

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
         look_at_nothing,
         plain_content,
     )
-    from relay.debuggers.debugpy.debuggee.probe.calls.stored import (
-        MOST_STORED_CHARACTERS,
-        ROW_MARKS,
-        dunder_slots,
-    )
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
         is_plainly_stored,
@@ -41,13 +36,19 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.tables import frame_columns, row_pairs
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         exact,
+        is_dunder,
+        is_heap_type,
         lookup,
         module_of,
         name_of,
+        namespace_of,
         qualname_of,
     )
 
+MOST_STORED_CHARACTERS = 400
+ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 _MOST_TABLE_ROWS = 1 << 17
+_MOST_SLOTTED_TYPES = 2000  # whose slots are known
 _OF_CODE = (types.TracebackType, types.FrameType, types.CodeType)
 _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
 
@@ -264,6 +265,24 @@ def _write_row(reading: Any, value: Any, plan: Any, level: int) -> str:
     return f"{plan.name}({', '.join(reading.named(pairs, len(pairs), level))})"
 
 
+def dunder_slots(plan: Any) -> tuple[tuple[str, Any], ...]:
+    """Slots called `__so__`, which say nothing to people; those of pydantic are read as fields."""
+    found = _slots_of_types.get(plan.cls)
+    if found is None:
+        if len(_slots_of_types) > _MOST_SLOTTED_TYPES:
+            _slots_of_types.clear()
+        found = _slots_of_types[plan.cls] = tuple(
+            (name, member)
+            for base in plan.mro
+            if is_heap_type(base)
+            for name, member in namespace_of(base).items()
+            if type(member) is types.MemberDescriptorType
+            and is_dunder(name)
+            and not name.startswith("__pydantic_")
+        )
+    return found
+
+
 # Arrays and tables of libraries
 
 
@@ -347,3 +366,4 @@ _WRITERS_BY_FAMILY: dict[str, Any] = {
     "index": _write_series,
     "object": _write_object,
 }
+_slots_of_types: dict[Any, tuple[tuple[str, Any], ...]] = {}
