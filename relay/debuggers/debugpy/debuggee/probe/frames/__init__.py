@@ -13,9 +13,10 @@ evaluation          what one is worth, as an answer
 assignment          another value for a variable, an attribute or an item
 static_lookup       names and completions by stored facts: nothing of the program runs
 stored_expressions  expressions of names, attributes and items, looked up without running anything
+state_targets       places in the program's state that hold a value, and what they hold now
 computed_state      what the program computes, where an expression seems to name a place
-state_targets       the place in the program's state that an expression names
-variable_targets    the same of a name
+variable_targets    the place that the name of a variable means
+named_targets       the place that an expression names
 modules             modules that are loaded, and the source as their loaders give it
 code_reading        the instructions of a code
 code_table          facts by code object, each object for itself

@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import GOES_ON_LATER
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import compile_source
+    from relay.debuggers.debugpy.debuggee.probe.frames.named_targets import (
+        note_of_class,
+        note_within,
+        resolve_target,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         find_frame,
@@ -26,9 +31,6 @@ if TYPE_CHECKING:
         ABSENT,
         StateTarget,
         dict_of_target,
-        note_of_class,
-        note_within,
-        resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted

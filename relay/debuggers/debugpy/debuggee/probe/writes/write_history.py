@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import can_read_stack
+    from relay.debuggers.debugpy.debuggee.probe.frames.named_targets import (
+        resolve_target,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
         dict_of_target,
         fills_when_read,
         read_target,
-        resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import WITHOUT_FILE
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError
