@@ -238,6 +238,17 @@ async def test_a_count_outlives_changes_of_its_neighbours_but_not_itself(
     assert (await shown(session, "bp_4"))["hit_count"] == 4
 
 
+async def test_a_hit_condition_counts_on_under_another_condition(api: Api, program: Write) -> None:
+    written = program(LOOP)
+    session = await api.session()
+    await session.breakpoint(written.text, written.line("next"), condition="number == 2")
+    await session.breakpoint(written.text, written.line("add"), hit_condition="5")
+    assert await number_at(session, await session.launch(written.text)) == "2"
+    await patch(session, "bp_2", condition="found >= 0")
+    assert await number_at(session, await session.resume()) == "4"  # the fifth pass of all
+    assert (await shown(session, "bp_2"))["hit_count"] == 5
+
+
 # The source changes ------------------------------------------------------------------------
 
 

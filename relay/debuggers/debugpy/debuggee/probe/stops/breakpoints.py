@@ -71,7 +71,8 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 }
 # The relay's name for the breakpoint, as a comment behind its condition.
 _NAME = re.compile(r"(.*?)\s*#relay:(\S+)\s*", re.DOTALL)
-pass_counts: dict[tuple[str, str], Iterator[int]] = {}  # by name and hit condition
+# By name and what the hit condition compares with.
+pass_counts: dict[tuple[str, Callable[[int, int], bool], int], Iterator[int]] = {}
 totals: dict[str, Iterator[int]] = {}  # by name
 reported_hits: dict[str, int] = {}
 _reported_at = [0.0]
@@ -248,7 +249,8 @@ def breakpoint_holds(
         if breakpoint.hit_condition:
             test, number, condition = _parsed(breakpoint.hit_condition)
             hit = _count(name)
-            if not test(_count_pass(breakpoint, name, frame), number):
+            place = name or f"{frame.f_code.co_filename}:{breakpoint.line}"
+            if not test(_count_pass(place, test, number), number):
                 return 0
         if condition and not (ask or asked_condition(condition).value_for_client)(frame):
             return 0
@@ -300,10 +302,10 @@ def asked_condition(condition: str) -> AskedExpression:
     return AskedExpression(ast.fix_missing_locations(tree), "<condition>")
 
 
-def _count_pass(breakpoint: Any, name: str | None, frame: Any) -> int:
-    """What a hit condition counts: passes since it was set; it is new when its text is."""
-    place = name or f"{frame.f_code.co_filename}:{breakpoint.line}"
-    key = (place, breakpoint.hit_condition)
+def _count_pass(place: str, test: Callable[[int, int], bool], number: int) -> int:
+    """What a hit condition counts: passes since it was set. It is new when it compares otherwise, and
+    not when the condition that stands in one text with it is another."""
+    key = (place, test, number)
     counter = pass_counts.get(key)
     if counter is None:
         counter = pass_counts.setdefault(key, itertools.count(1))
