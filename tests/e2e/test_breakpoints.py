@@ -515,12 +515,14 @@ async def test_a_logpoint_writes_and_does_not_stop(api: Api, program: Write, mod
     assert await session.printed("stdout") == ""
 
 
-async def test_a_field_that_raises_shows_its_exception(api: Api, program: Write) -> None:
+async def test_a_field_that_raises_is_no_value(api: Api, program: Write) -> None:
     written = program(LOOP)
     session = await api.session()
-    await session.breakpoint(written.text, written.line("return"), log_message="{nowhere}")
+    line = written.line("return")
+    await session.breakpoint(written.text, line, log_message="found { {}[found] } there")
     assert (await session.launch(written.text))["status"] == "terminated"
-    assert "name 'nowhere' is not defined" in await session.printed("console")
+    said = f"Breakpoint at {written.path.name}:{line}: its log message raised KeyError: 3\n"
+    assert await session.printed("console") == said
 
 
 # Every kind of code ------------------------------------------------------------------------

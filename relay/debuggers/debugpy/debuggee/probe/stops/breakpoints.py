@@ -127,13 +127,13 @@ def _make_texts() -> None:
 
 
 def _text_of_log_point(original: Any, breakpoint: Any, info: Any, frame: Any) -> None:
-    """pydevd's own takes whatever is raised for the text."""
+    """pydevd's own takes whatever is raised for the text, as if `{days[0]}` were 0 and not a KeyError."""
     try:
         value = as_clients_doing(eval, breakpoint.expression, frame.f_globals, frame.f_locals)
     except BaseException as error:
         if is_from_outside(error):
             raise
-        value = error
+        value = _complaint(breakpoint, frame, "log message", error)
     if value is not None:
         info.pydev_message = str(value)
 
@@ -352,8 +352,12 @@ def report_hits_soon() -> None:
 
 
 def _complain(breakpoint: Any, frame: Any, error: BaseException) -> None:
-    line = getattr(breakpoint, "line", None) or frame.f_lineno
-    place = f"{os.path.basename(frame.f_code.co_filename)}:{line}"
-    text = f"Breakpoint at {place}: its condition raised {exception_line(error)}\n"
+    text = _complaint(breakpoint, frame, "condition", error) + "\n"
     py_db = debugger()
     py_db.writer.add_command(py_db.cmd_factory.make_console_message(text))
+
+
+def _complaint(breakpoint: Any, frame: Any, part: str, error: BaseException) -> str:
+    line = getattr(breakpoint, "line", None) or frame.f_lineno
+    place = f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+    return f"Breakpoint at {place}: its {part} raised {exception_line(error)}"
