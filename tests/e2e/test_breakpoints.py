@@ -519,7 +519,9 @@ async def test_a_field_that_raises_is_no_value(api: Api, program: Write) -> None
     written = program(LOOP)
     session = await api.session()
     line = written.line("return")
-    await session.breakpoint(written.text, line, log_message="found { {}[found] } there")
+    await session.breakpoint(
+        written.text, line, log_message="found { {}[found] } there", condition="limit == 3"
+    )
     assert (await session.launch(written.text))["status"] == "terminated"
     said = f"Breakpoint at {written.path.name}:{line}: its log message raised KeyError: 3\n"
     assert await session.printed("console") == said
