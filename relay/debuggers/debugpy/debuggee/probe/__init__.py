@@ -178,6 +178,7 @@ PARTS = (
     "failures/inner_tests",
     "failures/remote",
     "failures/rewritten",
+    "failures/request_names",
     "failures/warned",
     "failures/post_mortem",
     "failures/failing",

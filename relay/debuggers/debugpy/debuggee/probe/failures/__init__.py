@@ -12,6 +12,7 @@ raised_frames   where each frame raised, and whether its locals are still those 
 example_lines   where the examples of a doctest stand
 remote          places of other processes and texts, known from what the exception says
 rewritten       tracebacks that a library has rewritten, as they were before
+request_names   what a client has asked for, as reports say it
 own_code        which code is the program's own
 imports         what is to be done in a module as soon as it is there
 listening       functions of libraries, wrapped once for all that listen

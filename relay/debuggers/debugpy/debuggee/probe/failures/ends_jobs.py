@@ -1,5 +1,5 @@
-"""Jobs and commands: tasks of celery, rq, dramatiq, huey, taskiq, saq, luigi and doit, commands
-that a runner of click's calls, what cleo, Textual and IPython show and survive.
+"""Jobs and commands: tasks of celery, rq, dramatiq, huey, taskiq, saq, luigi, doit and Locust,
+commands that a runner of click's calls, what cleo, Textual and IPython show and survive.
 
 A job that will be tried again has not failed yet.
 """
@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, is_in_test
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
-    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
+        calling_frame,
+        error_under_way,
+        listen,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import shortened_request
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -26,6 +31,7 @@ def listen_to_jobs() -> None:
     when_imported("saq.job", lambda module: listen(module.Job, "finish", before=_at_saq))
     when_imported("luigi.worker", _listen_to_luigi)
     when_imported("doit.exceptions", _listen_to_doit)
+    when_imported("locust.event", lambda m: listen(m.EventHook, "fire", before=_at_locust))
     when_imported("cleo.application", _listen_to_cleo)
     when_imported("textual.app", lambda m: listen(m.App, "_handle_exception", before=_at_textual))
     when_imported("IPython.core.interactiveshell", _listen_to_ipython)
@@ -121,7 +127,8 @@ def _at_luigi(process: Any, error: Any) -> None:
 
 
 def _luigi_failed(task: Any) -> None:
-    name = None if task is None else attempt(lambda: exact(str(task.task_family)))
+    """Its id says the parameters, as `Load(day=3)`: those of a family differ by them alone."""
+    name = None if task is None else attempt(lambda: shortened_request(task))
     failed(error_under_way(), "job", name, expectable=True)
 
 
@@ -130,9 +137,18 @@ def _listen_to_doit(exceptions: Any) -> None:
 
 
 def _at_doit(_: Any, words: Any, error: Any = None, *__: Any, **___: Any) -> None:
-    """Of a task that has failed it keeps the traceback as text."""
+    """Of a task that has failed it keeps the traceback as text; an action knows its task."""
     if isinstance(error, BaseException):
-        failed(error, "job", None, expectable=True)
+        name = attempt(lambda: exact(str(calling_frame().f_locals["self"].task.name)))
+        failed(error, "job", name, expectable=True)
+
+
+def _at_locust(hook: Any, *, user_instance: Any = None, exception: Any = None, **_: Any) -> None:
+    """A task of a simulated user, or its beginning: Locust counts it, and the user goes on."""
+    user = getattr(user_instance, "user", user_instance)  # a set of tasks has its user
+    if user is not None and hook is user.environment.events.user_error:
+        name = attempt(lambda: exact(str(type(user).__name__)))
+        failed(exception, "job", name, expectable=True)
 
 
 def _listen_to_cleo(module: Any) -> None:
@@ -159,7 +175,19 @@ def _at_ipython(shell: Any, about: Any = None, *_: Any, **__: Any) -> None:
     error, tb = (about[1], about[2]) if about else (error_under_way(), None)
     if type(error).__name__ == "UsageError" or attempt(_may_fail, shell):  # of a magic command
         return
-    failed(error, "command", "IPython", tb=tb, expectable=True)
+    cell = attempt(_cell_of, shell, error.__traceback__ if tb is None else tb)
+    failed(error, "command", f"IPython {cell}" if cell else "IPython", tb=tb, expectable=True)
+
+
+def _cell_of(shell: Any, tb: Any) -> str | None:
+    """The cell that was run, as IPython itself calls it: `In[3]`."""
+    numbers = shell.compile._filename_map
+    while tb is not None:
+        number = numbers.get(tb.tb_frame.f_code.co_filename)
+        if type(number) is int:
+            return f"In[{number}]"
+        tb = tb.tb_next
+    return None
 
 
 def _may_fail(shell: Any) -> bool:

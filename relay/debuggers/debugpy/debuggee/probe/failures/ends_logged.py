@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import request_of_log
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -53,6 +54,7 @@ _LOGS = (
         ("Exception calling application", "Exception iterating", "Exception servicing handler"),
         "request",
     ),
+    ("grpc._cython.cygrpc", "grpc._cython.cygrpc", ("Unexpected [",), "request"),
     ("concurrent.futures._base", "concurrent.futures", ("exception calling callback",), "future"),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
     ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
@@ -111,6 +113,8 @@ def _at_log(logger: Any, message: Any, about: Any) -> None:
             tb = about[2] if type(about) is tuple else None
             first = exact(message).partition("\n")[0].partition(" %s")[0]
             words = first if ends == "task" else None
+            if module.startswith("grpc."):
+                words = attempt(request_of_log, exact(message))
             if not isinstance(error, _cancelled()):
                 failed(error, ends, words, tb=tb, expectable=True)
             return

@@ -1,4 +1,5 @@
-"""Tasks and callbacks whose exception goes to the event loop's handler: nobody takes it.
+"""Tasks and callbacks whose exception goes to the event loop's handler: nobody takes it. So it is with
+callbacks of tkinter, and with what eventlet runs of which nobody can ask the result.
 
 trio and `asyncio.run` pass on what ends their main task: it ends the process, or what asked.
 """
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import passed_own_code
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
-    from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen, module_of_frame
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import tasks_of_collector
@@ -22,6 +23,13 @@ _NEVER_ASKED = "Future exception was never retrieved"  # what asyncio itself say
 
 def listen_to_loops() -> None:
     when_imported("asyncio.base_events", _listen_to_asyncio)
+    when_imported(
+        "tkinter", lambda m: listen(m.Tk, "report_callback_exception", before=_at_tkinter)
+    )
+    when_imported(
+        "eventlet.hubs.hub",
+        lambda m: listen(m.BaseHub, "squelch_timer_exception", before=_at_eventlet),
+    )
 
 
 def _listen_to_asyncio(events: Any) -> None:
@@ -56,3 +64,19 @@ def _at_handler(loop: Any, context: Any) -> None:
     words = exact(str(context.get("message") or "")).partition(":")[0]
     # The handler is called for what a request handler of a test's server raised, say.
     failed(context.get("exception"), "task", exact(str(name())) if name else words, expectable=True)
+
+
+def _at_tkinter(root: Any, kind: Any, error: Any, tb: Any) -> None:
+    """A program that wants to know of them has a method of its own in the place of this one."""
+    failed(error, "task", "callback of Tkinter", tb=tb, expectable=True)
+
+
+def _at_eventlet(hub: Any, timer: Any, about: Any) -> None:
+    """A thread of its own kind keeps what has ended it, for whoever waits for it; others do not."""
+    tb = about[2]
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if code.co_name == "main" and module_of_frame(tb.tb_frame) == "eventlet.greenthread":
+            return
+        tb = tb.tb_next
+    failed(about[1], "task", "eventlet", expectable=True)

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
         error_under_way,
         listen,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import (
+        name_of_request,
+        shortened_request,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
-
-_LONGEST_REQUEST = 200
 
 
 def listen_to_requests() -> None:
@@ -50,11 +52,6 @@ def listen_to_requests() -> None:
 
 def _request_failed(error: Any, name: str | None, tb: Any = None) -> None:
     failed(error, "request", name, tb=tb, expectable=True)
-
-
-def name_of_request(method: Any, path: Any) -> str:
-    """What a client asked for, shortened."""
-    return f"{exact(str(method))} {exact(str(path))}"[:_LONGEST_REQUEST]
 
 
 def _at_flask(app: Any, *given: Any, **named: Any) -> None:
@@ -154,7 +151,7 @@ def _at_strawberry(_: Any, error: Any, context: Any = None, **__: Any) -> None:
     original = error.original_error
     if type(original).__module__.partition(".")[0] != "graphql":
         name = attempt(lambda: context and context.operation_name)
-        _request_failed(original, name and exact(str(name))[:_LONGEST_REQUEST])
+        _request_failed(original, name and shortened_request(name))
 
 
 def _at_bottle(
@@ -190,6 +187,14 @@ def _listen_to_litestar(module: Any) -> None:
 
     listen(module.ExceptionHandlerMiddleware, "handle_request_exception", before=at_request)
     listen(module.ExceptionHandlerMiddleware, "handle_websocket_exception", before=_at_socket)
+    listen(module.LitestarException, "__init__", before=_at_litestar_too_late)
+
+
+def _at_litestar_too_late(_: Any, words: Any = None, *__: Any, **___: Any) -> None:
+    """Behind the beginning of a response: what a background task raises, say. A test's client that
+    shows answers only drops it."""
+    if words == "Exception caught after response started":
+        _request_failed(error_under_way(), None)
 
 
 def _at_socket(*_: Any, exc: Any = None, **__: Any) -> None:
@@ -200,7 +205,7 @@ def _at_socket(*_: Any, exc: Any = None, **__: Any) -> None:
 
 def _at_cherrypy(request: Any) -> None:
     line = attempt(lambda: exact(str(request.request_line)).rpartition(" ")[0])
-    _request_failed(error_under_way(), line and line[:_LONGEST_REQUEST])
+    _request_failed(error_under_way(), line and shortened_request(line))
 
 
 def _at_lifespan(lifespan: Any, message: Any) -> None:

@@ -12,7 +12,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import name_of_request
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         module_of_frame,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import places_kept
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import name_of_request
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         remote_entries,
         stated_entries,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import request_in_traceback
     from relay.debuggers.debugpy.debuggee.probe.failures.warned import (
         Warned,
         places_where_dropped,
@@ -160,6 +161,8 @@ def failed(
         return
     if debugger_threading().get_ident() in _threads_of_debugger():
         return
+    if ends == "request" and name is None:
+        name = attempt(request_in_traceback, tb)
     words = {"ends": ends, "ends_name": name, "test": test, "explanation": explanation}
     for leaf, leaf_tb, about in _leaves(error, tb):
         if not was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         example_place,
         note_examples,
     )
-    from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import rewritten_places
+    from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import (
+        is_made_of_place,
+        links_of_greenlet,
+        rewritten_places,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import template_place
@@ -62,6 +66,7 @@ class RaisedFrame:
         self.f_back = frame.f_back
         self.f_trace = None
         self.moved_on = moved_on
+        self.is_elsewhere = False  # of another process, or of a thread that sends as one does
 
     @property
     def f_locals(self) -> Any:
@@ -87,7 +92,7 @@ class TracebackEntry:
 
 def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
-    links = list(_links(tb))
+    links = links_of_greenlet(list(_links(tb)))
     note_examples([link.tb_frame for link in links])
     running = running_frames()
     rewritten = rewritten_places(links)
@@ -95,8 +100,9 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
         caller = links[position - 1] if position else None
-        moved_on = _has_moved_on(link, caller, id(link.tb_frame) in running)
         frame = link.tb_frame
+        is_made = is_made_of_place(frame)
+        moved_on = is_made or _has_moved_on(link, caller, id(frame) in running)
         again = any(other.tb_frame is frame for other in links[position + 1 : position + 51])
         file, above = example_place(frame.f_code) or (compiled_file(frame), 0)
         line, name = link.tb_lineno + above, None
@@ -106,6 +112,7 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
             file, line, name = place.path, place.line, place.name
         if moved_on or again or file is not None:
             frame = RaisedFrame(frame, line, moved_on, file, above, name)
+            frame.is_elsewhere = is_made
         is_elsewhere = above or place is not None
         here = None if is_elsewhere else position_of(link.tb_frame.f_code, link.tb_lasti)
         # An example is indented, and has a prompt: it has no column that is known.

@@ -1,6 +1,7 @@
 """Tracebacks that a library has rewritten: what they were before, for a stop to show the rest.
 
-jinja2 puts the template's lines in the place of its own frames, and drops those of its parser.
+jinja2 puts the template's lines in the place of its own frames, and drops those of its parser. gevent
+raises what has ended a greenlet once more, for who asks for it, with frames made anew that hold nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     )
 
 _MADE_FOR = "__jinja_exception__"  # in the globals of a frame that stands for one of a template
+_MADE_OF_PLACE = ("__traceback_maker",)  # the names in the code of a frame that stands for a place
 _MOST_ORIGINALS = 4
+_of_greenlets: list[Any] = []
+"""The latest that have ended a greenlet: [exception, traceback, weak reference to the greenlet]"""
 _originals: list[tuple[BaseException, Any, list[Any]]] = []
 """The latest, which keep their frames alive: the exception, its traceback, and those of its links that
 are of a template. By the traceback these are not to be found later: it is changed in place.
@@ -26,6 +30,62 @@ are of a template. By the traceback these are not to be found later: it is chang
 def listen_to_rewriting() -> None:
     """Keep what is about to be rewritten."""
     when_imported("jinja2.debug", _listen_to_jinja2)
+    when_imported("gevent.hub", lambda m: listen(m.Hub, "handle_error", before=_keep_of_greenlet))
+
+
+def _keep_of_greenlet(hub: Any, greenlet: Any, kind: Any, error: Any, tb: Any) -> None:
+    """gevent says here what it has caught, before it lets the frames go."""
+    import weakref
+
+    if not isinstance(error, Exception) or tb is None:
+        return
+    entry: Any = [error, tb, None]
+
+    def drop_unasked(_: Any) -> None:
+        # Whoever asks gets it raised anew, which changes its traceback.
+        if entry[0].__traceback__ is entry[1]:
+            _of_greenlets[:] = [one for one in _of_greenlets if one is not entry]
+
+    entry[2] = weakref.ref(greenlet, drop_unasked)
+    _of_greenlets[:] = [*_of_greenlets[1 - _MOST_ORIGINALS :], entry]
+
+
+def is_made_of_place(frame: Any) -> bool:
+    """Whether gevent, or tblib whose code that is, has made it of a place: it never ran there."""
+    return frame.f_code.co_names == _MADE_OF_PLACE  # type: ignore[no-any-return]
+
+
+def links_of_greenlet(links: list[Any]) -> list[Any]:
+    """A traceback's links, with those that a greenlet has left for those that stand for them.
+
+    Where that greenlet has asked another one, its own end in such as well.
+    """
+    known = list(reversed(_of_greenlets))
+    while known:
+        first = next((i for i, one in enumerate(links) if is_made_of_place(one.tb_frame)), None)
+        if first is None:
+            break
+        places = list(map(_place_of_link, links[first:]))
+        chains = [_chain_of_links(tb, len(places) + 1) for _, tb, _ in known]
+        at = next((i for i, c in enumerate(chains) if list(map(_place_of_link, c)) == places), None)
+        if at is None:
+            break
+        links = [*links[:first], *chains[at]]
+        del known[: at + 1]
+    return links
+
+
+def _chain_of_links(tb: Any, most: int) -> list[Any]:
+    found: list[Any] = []
+    while tb is not None and len(found) < most:
+        found.append(tb)
+        tb = tb.tb_next
+    return found
+
+
+def _place_of_link(link: Any) -> tuple[str, str, int]:
+    code = link.tb_frame.f_code
+    return code.co_filename, code.co_name, link.tb_lineno
 
 
 def _listen_to_jinja2(module: Any) -> None:
