@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 _INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules", ".tox", ".nox"})
 """Directories inside a project that hold other people's code."""
+
+_CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<(ipython-input-|timed (exec|eval)>).*", re.DOTALL)
+"""How ipykernel and IPython name what a cell, a line or a `%time` was compiled to."""
 
 
 def own_roots(session: Session) -> list[str]:
@@ -24,9 +28,14 @@ def own_roots(session: Session) -> list[str]:
 
 
 def is_user_code(path: str | None, roots: set[str]) -> bool:
-    """Whether the file lies below one of the directories, and is not installed there."""
+    """Whether the file lies below one of the directories, and is not installed there.
+
+    A cell of a notebook is the program's own, wherever it was written to.
+    """
     if path is None:
         return False
+    if _CELL.fullmatch(path):
+        return True
     pure = PurePath(path)
     for root in roots:
         if pure.is_relative_to(root):

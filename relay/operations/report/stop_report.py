@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.errors import RelayError
+from relay.errors import RelayError, SourceNotFound
 from relay.models.execution import SourceLine
 from relay.models.failure import OfFailure
 from relay.models.report import (
@@ -47,7 +47,7 @@ from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
 from relay.session.debuggee.exit_text import describe_exit
 from relay.session.session import Session
-from relay.session.source_text import source_lines
+from relay.session.source_text import source_lines, split_lines
 from relay.session.state.stop import Failure, Frame, Stop
 
 MAX_VALUE = 240
@@ -123,7 +123,7 @@ async def gather(session: Session, *, reveal: bool = False, since: int | None = 
 async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
     shown = await _frame_to_show(session, stop)
     redaction = REVEALING if reveal else session.redaction
-    source = [] if shown is None else await _source(shown, redaction)
+    source = [] if shown is None else await _source(session, shown, redaction)
     answer, trouble = await _answer(session, shown, source, reveal)
     frames = await _stack(session, stop, shown, answer)
     locals_, left_out = _locals(session, stop, shown, answer, source, reveal)
@@ -185,16 +185,33 @@ async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
     return next(own, stop.top)
 
 
-async def _source(frame: Frame, redaction: Redaction) -> list[SourceLine]:
-    if frame.path is None:
-        return []
-    try:
-        lines = await source_lines(frame.path)
-    except RelayError:
-        return []
+async def _source(session: Session, frame: Frame, redaction: Redaction) -> list[SourceLine]:
+    lines = await _lines_of(session, frame)
     first = max(1, frame.line - AROUND)
     numbered = enumerate(lines[first - 1 : frame.line + AROUND], first)
     return [SourceLine(line=number, text=redaction.line(text)) for number, text in numbered]
+
+
+async def _lines_of(session: Session, frame: Frame) -> list[str]:
+    """Of a cell and of what else is named as no file what the program has for it; none if nobody has.
+
+    What is named as a file and is none would be taken from the module in whose globals it runs.
+    """
+    if frame.path is None:
+        return []
+    try:
+        return await source_lines(frame.path)
+    except SourceNotFound:
+        inspector = session.require_debuggee("report").inspector
+        is_named_as_none = frame.path.startswith("<") or is_own(session, frame.path)
+        if inspector is None or not is_named_as_none:
+            return []
+    except RelayError:
+        return []
+    try:
+        return split_lines((await inspector.source(frame))["source"])
+    except RelayError:
+        return []
 
 
 async def _answer(

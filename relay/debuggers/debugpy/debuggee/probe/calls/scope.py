@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_cell_path, is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
         GOES_ON_LATER,
         names_bound_anew,
@@ -146,6 +146,8 @@ class CallScope:
         return any(is_in_its_file(one, code) for one in self.single)
 
     def _is_meant_file(self, name: str) -> bool:
+        if is_cell_path(name):
+            return not self.focused
         if name[:1] == "<" or is_debugger_file(name):
             return False
         path = absolute_path(name)

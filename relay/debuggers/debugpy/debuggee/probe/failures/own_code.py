@@ -6,6 +6,7 @@ The relay says the roots when it asks for failures. The rules are the relay's ow
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 _INSTALLED = frozenset(("site-packages", "dist-packages", "node_modules", ".tox", ".nox"))
 _own_roots: list[str] = []
+# As ipykernel and IPython name what a cell, a line or a `%time` was compiled to.
+_CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<(ipython-input-|timed (exec|eval)>).*", re.DOTALL)
 
 
 def own_roots(roots: list[str]) -> None:
@@ -25,10 +28,15 @@ def is_own_path(path: str) -> bool:
     """Whether a file is the program's; a cell of a notebook is, wherever it was written to."""
     if is_debugger_file(path):
         return False
-    if "ipykernel_" in path or path.startswith("<ipython-input-"):
+    if is_cell_path(path):
         return True
     real = absolute_path(path) if path[:1] != "<" else path
     return any(real.startswith(root) and not is_installed(real[len(root) :]) for root in _own_roots)
+
+
+def is_cell_path(path: str) -> bool:
+    """Whether IPython has named code of a cell or of a line so: it is no file, or none for long."""
+    return _CELL.fullmatch(path) is not None
 
 
 def is_installed(inside: str) -> bool:

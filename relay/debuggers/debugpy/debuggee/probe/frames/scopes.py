@@ -5,9 +5,11 @@ Leaves out what the debugger has put there, and Python's own hidden variables.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_cell_path
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import dunders_last
     from relay.debuggers.debugpy.debuggee.probe.values.references import references, scope_handle
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _ARTEFACTS = frozenset(
     ("__pydevd_ret_val_dict", "__exception__", "__builtins__", "_pydev_stop_at_break", "__class__")
 )
+_NAMES_OF_SHELL = re.compile(r"_{1,3}|_i{1,3}|_i?\d+|_(ih|oh|dh)|In|Out|exit|quit|open|get_ipython")
 
 
 def scopes(frame: int) -> dict[str, Any]:
@@ -48,12 +51,21 @@ def local_items(frame: Any) -> list[tuple[Any, Any]]:
     # "." begins the names of comprehensions' arguments, "@" those that pytest's rewriting makes.
     found = [(n, v) for n, v in items if n not in _ARTEFACTS and n[:1] not in (".", "@")]
     code = frame.f_code
+    if is_cell_path(code.co_filename):
+        found = [one for one in found if not _is_of_shell(*one)]
     names = getattr(code, "co_varnames", ()) + getattr(code, "co_cellvars", ())
     names += getattr(code, "co_freevars", ())
     if names:
         order = {name: index for index, name in reversed(list(enumerate(names)))}
         found.sort(key=lambda item: order.get(item[0], len(order)))
     return dunders_last(found)
+
+
+def _is_of_shell(name: Any, value: Any) -> bool:
+    """Whether IPython has put it into the namespace of its cells: what was typed, and what came of it."""
+    if type(name) is not str or _NAMES_OF_SHELL.fullmatch(name) is None:
+        return False
+    return name[:1] == "_" or name in ("In", "Out") or type(value).__module__[:8] == "IPython."
 
 
 def global_items(frame: Any) -> list[tuple[Any, Any]]:
