@@ -984,6 +984,7 @@ async def test_what_a_server_only_logs(api: Api, program: Write) -> None:
         ("request", "KeyError", app.line("request")),
         ("process", "OSError", app.line("connect")),
     ]
+    assert found.stops[0].view["ends_name"] == "GET /milk"
     assert await found.session.printed() == "200 500\n"
     assert found.exit_code == 3
 
@@ -1302,6 +1303,7 @@ async def test_procedures_of_grpc(api: Api, program: Write) -> None:
         ("request", "KeyError", served.line("price")),
         ("request", "ValueError", served.line("each")),
     ]
+    assert [stop.view["ends_name"] for stop in found.stops] == ["/shop/price", "/shop/each"]
     assert await found.session.printed() == "UNKNOWN\nNOT_FOUND\nUNKNOWN\n"
 
 

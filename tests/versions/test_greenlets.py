@@ -377,3 +377,53 @@ async def test_greenlets_of_eventlet(
     assert waits["first"]["kind"] == "sleep"
     assert waits["second"]["kind"] == "semaphore"
     assert f"main.py:{code.line('has')}" in waits["second"]["note"]
+
+
+async def test_what_a_greenlet_raised_has_its_locals_where_it_is_asked(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    """gevent raises it once more with frames made anew, here twice: a pool asks for each item."""
+    code = program("""
+        from gevent import monkey; monkey.patch_all()
+        from gevent.pool import Pool
+
+        def divide(number):
+            rest = number - 2
+            return 1 / rest  # @divide
+
+        Pool(2).map(divide, [1, 2, 3])
+    """)
+    session = await api.session(python_path=python_with(GEVENT))
+    at = await session.launch(code.text)
+    assert (at["stop_reason"], at["ends"]) == ("exception", "process")
+    assert at["current_location"]["line"] == code.line("divide")
+    values = {name: found["value"] for name, found in (await session.locals()).items()}
+    assert values == {"number": "2", "rest": "0"}
+    assert (await session.resume())["exit_code"] == 1
+
+
+async def test_what_eventlet_runs_and_nobody_can_ask_for(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program("""
+        import eventlet; eventlet.monkey_patch()
+
+        def divide(number):
+            rest = number - 2
+            return 1 / rest  # @divide
+
+        try:
+            eventlet.spawn(divide, 2).wait()
+        except ZeroDivisionError:
+            print("handled", flush=True)
+        for number in (1, 2):
+            eventlet.spawn_n(divide, number)
+        eventlet.sleep(0)
+    """)
+    session = await api.session(python_path=python_with(EVENTLET))
+    at = await session.launch(code.text)
+    assert (at["stop_reason"], at["ends"], at["ends_name"]) == ("exception", "task", "eventlet")
+    assert at["current_location"]["line"] == code.line("divide")
+    assert (await session.locals())["rest"]["value"] == "0"
+    assert await session.printed() == "handled\n"
+    assert (await session.resume())["exit_code"] == 0

@@ -1,6 +1,7 @@
 """The failures of one run, as `relay run --on-exception` shows them: each once, all of them named.
 
-One whose like was shown, of the same type at the same place, is counted. Beyond the bound of
+One whose like was shown, of the same type at the same place, is counted, and said with its message
+where that is another: what a helper of several tests asserts has the values in it. Beyond the bound of
 reports a new one is named in a line. Knows stops; refuses to know how they are written.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from relay.operations.report.report_text import one_line
 from relay.operations.report.short_paths import short_path
 
 Session: TypeAlias = Any
@@ -19,6 +21,9 @@ Stop: TypeAlias = Any
 
 MOST_NAMED = 5
 """Ends that one line names of equal failures."""
+
+LONGEST_MESSAGE = 60
+"""Characters of the message of each."""
 
 Key = tuple[str, str | None, int]
 
@@ -29,8 +34,10 @@ class _Kind:
 
     number: int
     """Of the stop at the first of them."""
+    message: str
+    """Of that one."""
     ends: list[str] = field(default_factory=list)
-    """What the others have ended."""
+    """What the others have ended, and their messages where they differ."""
 
 
 class Failures:
@@ -44,11 +51,13 @@ class Failures:
     def judge(self, number: int, stop: Stop) -> Literal["report", "line", "count"]:
         """How the stop with this number is to be shown; it counts from now on."""
         self.total += 1
-        kind = self._kinds.get(_key(stop))
+        kind, message = self._kinds.get(_key(stop)), _message(stop)
         if kind is not None:
-            kind.ends.append(what_it_ends(stop))
+            differs = bool(message) and message != kind.message
+            ended = what_it_ends(stop)
+            kind.ends.append(f"{ended}: {message}" if differs else ended)
             return "count"
-        self._kinds[_key(stop)] = _Kind(number)
+        self._kinds[_key(stop)] = _Kind(number, message)
         return "report" if len(self._kinds) <= self._most_reports else "line"
 
     def first_like(self, stop: Stop) -> int:
@@ -69,6 +78,12 @@ def _key(stop: Stop) -> Key:
     raised = "" if stop.exception is None else stop.exception.full_type
     top = stop.top
     return (raised, None, 0) if top is None else (raised, top.path, top.line)
+
+
+def _message(stop: Stop) -> str:
+    message = "" if stop.exception is None else stop.exception.message or ""
+    first = one_line(message.strip().partition("\n")[0])
+    return first if len(first) <= LONGEST_MESSAGE else f"{first[: LONGEST_MESSAGE - 1]}…"
 
 
 def what_it_ends(stop: Stop) -> str:

@@ -6,6 +6,7 @@ Leaves out what the debugger has put there, and Python's own hidden variables.
 from __future__ import annotations
 
 import re
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import dunders_last
     from relay.debuggers.debugpy.debuggee.probe.values.references import references, scope_handle
-    from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
 
 _ARTEFACTS = frozenset(
     ("__pydevd_ret_val_dict", "__exception__", "__builtins__", "_pydev_stop_at_break", "__class__")
@@ -65,7 +66,10 @@ def _is_of_shell(name: Any, value: Any) -> bool:
     """Whether IPython has put it into the namespace of its cells: what was typed, and what came of it."""
     if type(name) is not str or _NAMES_OF_SHELL.fullmatch(name) is None:
         return False
-    return name[:1] == "_" or name in ("In", "Out") or type(value).__module__[:8] == "IPython."
+    if name not in ("exit", "quit", "open"):
+        return True
+    home = value if type(value) is types.FunctionType else type(value)
+    return exact(str(home.__module__)).startswith("IPython.")  # or they are the program's
 
 
 def global_items(frame: Any) -> list[tuple[Any, Any]]:
