@@ -68,8 +68,9 @@ def _is_of_shell(name: Any, value: Any) -> bool:
         return False
     if name not in ("exit", "quit", "open"):
         return True
-    home = value if type(value) is types.FunctionType else type(value)
-    return exact(str(home.__module__)).startswith("IPython.")  # or they are the program's
+    is_function = type(value) is types.FunctionType
+    home = value.__globals__.get("__name__") if is_function else type(value).__module__
+    return exact(str(home)).startswith("IPython.")  # or they are the program's
 
 
 def global_items(frame: Any) -> list[tuple[Any, Any]]:
