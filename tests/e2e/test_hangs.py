@@ -610,6 +610,50 @@ async def test_locks_of_records_fifos_and_signals_are_known_by_the_call_of_the_s
     assert found["signal"] == found["pause"] == ("event", "a signal")
 
 
+async def test_who_waits_for_a_call_of_grpc_or_in_the_loop_of_tkinter(
+    api: Api, program: Write
+) -> None:
+    """Both wait in C code of their own, of which the system says nothing."""
+    pytest.importorskip("tkinter")
+    code = program("""
+        import threading
+        import time
+        import tkinter
+        import types
+        from concurrent import futures
+
+        import grpc
+
+        def price(request, context):
+            threading.Event().wait()
+
+        methods = {"price": grpc.unary_unary_rpc_method_handler(price)}
+        server = grpc.server(futures.ThreadPoolExecutor(1))
+        server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("shop", methods)])
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        call = grpc.insecure_channel(f"127.0.0.1:{port}").unary_unary("/shop/price")
+        threading.Thread(target=call, args=[b""], name="calls", daemon=True).start()
+
+        class Window(tkinter.Misc):  # a real one needs a display
+            tk = types.SimpleNamespace(mainloop=time.sleep)
+
+        print("up", flush=True)
+        Window().mainloop(1000)
+    """)
+    session = await up(api, code)
+    wanted = {
+        "MainThread": "events of Tk (mainloop)",
+        "calls": "the answer to /shop/price, a call of gRPC",
+    }
+
+    def found(report: dict[str, Any]) -> dict[str, str | None]:
+        return {name: (wait or {}).get("on") for name, wait in waits(report).items()}
+
+    report = await hang(session, lambda report: wanted.items() <= found(report).items())
+    assert waits(report)["calls"]["kind"] == waits(report)["MainThread"]["kind"] == "io"
+
+
 async def test_who_waits_for_a_connection_of_sqlalchemys_pool(api: Api, program: Write) -> None:
     code = program("""
         from sqlalchemy import create_engine

@@ -39,6 +39,11 @@ _THREAD_WAITS = (
     ("io", "asyncio.base_events", "BaseEventLoop._run_once", "self"),
     ("io", "trio._core._run", "run", "runner"),
     ("io", "trio._core._run", "unrolled_run", "runner"),
+    ("io", "tkinter", "Misc.mainloop", "self"),
+    ("io", "tkinter", "Misc.wait_variable", "self"),
+    ("io", "tkinter", "Misc.wait_window", "self"),
+    ("io", "grpc._channel", "_UnaryUnaryMultiCallable._blocking", "self"),
+    ("io", "grpc._channel", "_StreamUnaryMultiCallable._blocking", "self"),
     ("lock", "importlib._bootstrap", "_ModuleLock.acquire", "self"),
 )
 _TASK_WAITS = (
