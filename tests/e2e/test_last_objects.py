@@ -91,3 +91,42 @@ async def test_what_a_function_has_ends_with_it_though_a_question_came_meanwhile
     await ask(f"/{question}")
     enough.touch()
     assert await session.until_printed("left") == "up\nclosed\nleft\n"
+
+
+ENDED_THREADS = """
+    import threading
+    import weakref
+
+    class Worker(threading.Thread):
+        def run(self):
+            pass  # @work
+
+    def worked():
+        worker = Worker()
+        worker.start()
+        worker.join()
+        return weakref.ref(worker)
+
+    before = [worked() for number in range(3)]
+    print(sum(ended() is not None for ended in before))
+"""
+
+
+@pytest.mark.parametrize(("version", "stops"), [("3.11", 0), ("3.12", 3), ("3.13", 0), ("3.13", 3)])
+async def test_a_thread_that_has_ended(api: Api, program: Write, version: str, stops: int) -> None:
+    """It goes as the program lets go of it; also one that has stopped, which had a number of its own.
+
+    Up to 3.11 pydevd has one that has stopped in cycles of its own.
+    """
+    ended = program(ENDED_THREADS)
+    session = await api.session(python_path=installed_python(version))
+    if stops:
+        await session.breakpoint(ended.text, ended.line("work"))
+    stop = await session.launch(ended.text)
+    threads = []
+    while stop["status"] == "paused":
+        threads.append(stop["thread_id"])
+        stop = await session.resume()
+    assert stop["status"] == "terminated"
+    assert len(threads) == len(set(threads)) == stops
+    assert await session.printed() == "0\n"

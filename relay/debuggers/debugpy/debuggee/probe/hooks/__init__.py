@@ -9,7 +9,7 @@ probe_requests   requests that the stopped thread answers itself
 command_thread   pydevd's queues and thread for what it is asked: no question waits for nothing, or gets lost
 tracing          no trace function while nothing needs one
 program_tracing  the program's own trace functions beside it: before 3.12
-running_frames   what the program sees of its threads: none of the debugger's; pydevd keeps none of their frames
+running_frames   what the program sees of its threads: none of the debugger's; pydevd keeps neither them nor their frames
 counting_thread  a thread that pydevd may fail to start: before 3.12
 struck           what a signal's handler raises in pydevd's trace function, handed on: 3.11
 monitoring_tool  a tool number of `sys.monitoring`, taken and given back: 3.12 and later

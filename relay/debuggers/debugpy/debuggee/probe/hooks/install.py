@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import (
         hide_own_threads,
         keep_no_frames,
+        keep_no_threads,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_as_needed
@@ -88,6 +89,7 @@ def patch_program() -> None:
     apply_patch("commands", answer_commands_promptly)
     apply_patch("questions", make_queues_once)
     apply_patch("looks", keep_no_frames)
+    apply_patch("ended threads", keep_no_threads)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)
     apply_patch("equal codes", separate_equal_codes)

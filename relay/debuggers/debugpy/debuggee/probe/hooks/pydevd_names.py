@@ -185,6 +185,14 @@ NEEDS = (
         },
     ),
     Need(
+        "ended threads",
+        False,
+        "threads that have ended stay in memory, with all that they have",
+        {
+            _CONSTANTS: "_get_or_compute_thread_id_with_lock _thread_id_lock _thread_id_to_thread_found"
+        },
+    ),
+    Need(
         "own stops",
         False,
         "where threads meet breakpoints together, a stop may be over before anybody has seen it",

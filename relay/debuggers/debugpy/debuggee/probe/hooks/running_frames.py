@@ -1,13 +1,16 @@
-"""`sys._current_frames`, as the program and pydevd ask it.
+"""What the program sees of its threads, and what pydevd keeps of them: neither they nor their frames.
 
-By it programs show what each of their threads does (pytest-timeout, watchdogs, samplers): the debugger's threads
+By `sys._current_frames` programs show what each of their threads does (pytest-timeout, watchdogs, samplers): the debugger's threads
 are left out, as `threading.enumerate` leaves them out. pydevd looks for a thread's innermost frame in it, and
-keeps all of them in a variable of a frame that is one of them, until the garbage collector comes.
+keeps all of them in a variable of a frame that is one of them, until the garbage collector comes. It keeps each thread
+that it has named for as long as the program runs, and so whatever that has: its name is the thread's address.
 """
 
 from __future__ import annotations
 
 import _thread
+import itertools
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 _OF_PYTHON = "_debug_relay_original"
 _ident_of_thread = _thread.get_ident  # gevent puts another in its place
+_next_number = itertools.count(1).__next__  # no address is as small
 
 
 def hide_own_threads() -> None:
@@ -61,3 +65,18 @@ def _topmost_frame(topmost_frame: Any, info: Any, thread: Any) -> Any:
     found = tops.get(thread._ident)
     tops.clear()  # this function's own is among them
     return found
+
+
+def keep_no_threads() -> None:
+    """From now on a thread that has ended goes when the program lets go of it."""
+    constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
+    patch(constants, "_get_or_compute_thread_id_with_lock", _name_of_thread)
+    constants._thread_id_to_thread_found.clear()
+
+
+def _name_of_thread(name: Any, thread: Any, is_current_thread: bool) -> Any:
+    """As pydevd's, by a number that no other thread gets, so that none has to be kept for its address."""
+    with sys.modules["_pydevd_bundle.pydevd_constants"]._thread_id_lock:
+        if getattr(thread, "__pydevd_id__", None) is None:
+            thread.__pydevd_id__ = f"pid_{os.getpid()}_id_{_next_number()}"
+        return thread.__pydevd_id__

@@ -1,0 +1,50 @@
+"""Children that a program ends by signals: told at the end of `relay run`, equal ones in one line."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.programs import Program
+from tests.relays import environment
+
+POOL = """
+    import multiprocessing
+
+    def work(begun):
+        begun.put(1)
+        multiprocessing.Event().wait()
+
+    if __name__ == "__main__":
+        begun = multiprocessing.SimpleQueue()
+        workers = [multiprocessing.Process(target=work, args=[begun]) for number in range(7)]
+        for worker in workers:
+            worker.start()
+            begun.get()
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+        print(*[worker.pid for worker in workers])
+"""
+
+
+def test_workers_that_are_terminated_are_one_line(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "pool.py", POOL)
+    run = subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--children", "--", program.text],
+        env=environment(tmp_path / "state"),
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+    )
+    told = re.findall("^process .*$", run.stderr, re.MULTILINE)
+    pids = re.findall(r"\b\d{2,}\b", told[0])
+    assert len(told) == 1
+    assert set(pids) < set(run.stdout.split())
+    assert told[0] == (
+        f"process {pids[0]} (pool.py) was ended by SIGTERM; so were 6 others: "
+        f"{', '.join(pids[1:6])}, … +1 more"
+    )
