@@ -48,7 +48,9 @@ class WaitsFor(Resource):
 class TaskWait(Resource):
     """What a task awaits of asyncio's or trio's own, as far as it is known."""
 
-    kind: Literal["lock", "event", "condition", "semaphore", "queue", "sleep", "io", "thread"]
+    kind: Literal[
+        "lock", "event", "condition", "semaphore", "queue", "sleep", "io", "thread", "child"
+    ]
     on: str = Field(description="What it is, by the name that the awaiting code has for it")
     id: str | None = Field(description="Its identity, the same for all who wait for it")
     held_by: TaskReference | None = Field(

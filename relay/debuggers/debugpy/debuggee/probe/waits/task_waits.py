@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, task_reference
 
+# What anyio has within a lock or a limiter: another one of its own, or trio's.
+_INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLimiter__original")
 _ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
 
 
@@ -44,7 +46,7 @@ class TaskWaits:
 
     def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
         """Of a task that waits at these places, outermost first."""
-        if one.running:
+        if one.running or one.state == "ready":  # a lock of trio has it before it goes on
             return None
         if isinstance(one, FoundGreenlet) and (wait := self._greenlets.of(one)):
             return wait
@@ -91,7 +93,8 @@ class TaskWaits:
         }
 
     def _holder_of(self, lock: Any) -> list[tuple[FoundTask, str]]:
-        named = stored_field(lock, "_owner") or stored_field(lock, "_owner_task")
+        inner = _innermost(lock)
+        named = stored_field(inner, "_owner") or stored_field(inner, "_owner_task")
         owner = self._by_task.get(id(named))
         if owner is None and named is not None:  # anyio until 4.4 keeps a `TaskInfo`
             owner = self._by_task.get(stored_field(named, "id"))
@@ -102,7 +105,7 @@ class TaskWaits:
 
     def _takers_of(self, semaphore: Any) -> tuple[list[tuple[FoundTask, str]], bool]:
         """Who has its permits, once for each, and whether these are all of them."""
-        borrowers = stored_field(semaphore, "_borrowers")  # of a CapacityLimiter
+        borrowers = stored_field(_innermost(semaphore), "_borrowers")  # of a CapacityLimiter
         if type(borrowers) is set:
             known = [self._by_task.get(id(one)) for one in list(borrowers)]
             named = [(one, "the limiter names it") for one in known if one is not None]
@@ -116,6 +119,13 @@ class TaskWaits:
                 held for one in self._found[:5000] for held in attempt(_held_by, one, default=())
             ]
         return [(one, known) for value, one, known in self._held if value is subject]
+
+
+def _innermost(subject: Any) -> Any:
+    for name in _INNER:
+        inner = stored_field(subject, name)
+        subject = subject if inner is None else inner
+    return subject
 
 
 def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
