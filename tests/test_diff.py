@@ -2165,3 +2165,28 @@ def test_a_command_may_have_variables_of_its_own(diff: Diff, tmp_path: Path) -> 
     assert done.stdout == "no call differs: 2 with equal arguments, of 2 and 2\n"
     done = diff("--", "PYTHONHASHSEED=1", "main.py", ":::", "PYTHONHASHSEED=2", "main.py")
     assert done.stdout.startswith("first call that differs: order at main.py:6\n")
+
+
+def test_a_program_that_forbids_writes_by_os_is_compared(diff: Diff, tmp_path: Path) -> None:
+    """As blockbuster does within an event loop."""
+    Program.write(
+        tmp_path / "main.py",
+        """
+        import os
+        import sys
+
+        def refuse(*given):
+            raise RuntimeError("no write here")
+
+        def price(number):
+            return number * 2 if number < 1400 or len(sys.argv) == 1 else 0
+
+        write, os.write = os.write, refuse
+        for number in range(1500):
+            price(number)
+        os.write = write
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[1:4] == ["  with number=1400", "1: → 2800", "2: → 0"]

@@ -33,6 +33,10 @@ WHOLE_UNTIL = -2  # begins the line with the number of the last call that was re
 _LONG_TEXT = 64  # characters of a text that has a line of its own
 _MOST_KNOWN_TEXT = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
+_write_bytes, _close_file = (
+    os.write,
+    os.close,
+)  # blockbuster has those of `os` raise within an event loop
 _in_quotes = json.encoder.encode_basestring_ascii  # a tenth of what the whole encoder takes
 
 
@@ -177,7 +181,7 @@ class CallStream:
                 self.left = 0
             self.left -= len(data) if self.left else 0
             while data:
-                data = data[os.write(self.fd, data) :]
+                data = data[_write_bytes(self.fd, data) :]
             self.tail[0] = self.tail_size = 0
             newest_first = reversed(list(self.begun.values()))
             for line in newest_first:  # half of the room is for what ends until the next time
@@ -189,5 +193,5 @@ class CallStream:
         with self.lock:
             self.begun.clear()  # those that are not over were left open, or are to be forgotten
             self.flush()
-            os.close(self.fd)
+            _close_file(self.fd)
             self.left = 0
