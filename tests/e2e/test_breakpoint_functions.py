@@ -298,6 +298,23 @@ async def test_conditions_hit_conditions_and_log_messages_hold_for_functions(
     assert [b["hit_count"] for b in listed["breakpoints"]] == [1, 6, 3]
 
 
+async def test_a_log_message_of_a_function_that_raises_is_no_value(
+    api: Api, program: Write
+) -> None:
+    written = program("""
+        def work(number):  # @work
+            return number
+
+        work(3)
+    """)
+    session = await api.session()
+    await session.post("/breakpoints", function="work", log_message="found { {}[number] } there")
+    assert (await session.launch(written.text))["status"] == "terminated"
+    place = f"{written.path.name}:{written.line('work')}"
+    said = f"Breakpoint at {place}: its log message raised KeyError: 3\n"
+    assert await session.printed("console") == said
+
+
 async def test_set_changed_and_removed_at_a_stop(api: Api, main: Program) -> None:
     session = await api.session()
     await session.breakpoint(main.text, main.line("begin"))

@@ -133,7 +133,7 @@ def _text_of_log_point(original: Any, breakpoint: Any, info: Any, frame: Any) ->
     except BaseException as error:
         if is_from_outside(error):
             raise
-        value = _complaint(breakpoint, frame, "log message", error)
+        value = complaint_of(breakpoint, frame, "log message", error)
     if value is not None:
         info.pydev_message = str(value)
 
@@ -352,12 +352,12 @@ def report_hits_soon() -> None:
 
 
 def _complain(breakpoint: Any, frame: Any, error: BaseException) -> None:
-    text = _complaint(breakpoint, frame, "condition", error) + "\n"
+    text = complaint_of(breakpoint, frame, "condition", error) + "\n"
     py_db = debugger()
     py_db.writer.add_command(py_db.cmd_factory.make_console_message(text))
 
 
-def _complaint(breakpoint: Any, frame: Any, part: str, error: BaseException) -> str:
+def complaint_of(breakpoint: Any, frame: Any, part: str, error: BaseException) -> str:
     line = getattr(breakpoint, "line", None) or frame.f_lineno
     place = f"{os.path.basename(frame.f_code.co_filename)}:{line}"
     return f"Breakpoint at {place}: its {part} raised {exception_line(error)}"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, real_path
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         breakpoint_holds,
+        complaint_of,
         names_in_condition,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import captures_here
@@ -300,6 +301,6 @@ def _log(function: FunctionTarget, frame: Any) -> None:
     except BaseException as error:  # whatever the program's objects raise
         if is_from_outside(error):
             raise
-        text = exact(str(error))
+        text = complaint_of(function, frame, "log message", error)
     py_db = debugger()
     py_db.writer.add_command(py_db.cmd_factory.make_console_message(text + os.linesep))
