@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import trio
 
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Refused
+from tests.e2e.test_attach import target
 from tests.e2e.test_hangs import hang
 from tests.programs import Program
 
@@ -427,3 +431,41 @@ async def test_what_eventlet_runs_and_nobody_can_ask_for(
     assert (await session.locals())["rest"]["value"] == "0"
     assert await session.printed() == "handled\n"
     assert (await session.resume())["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("patch", "requirement"),
+    [
+        ("from gevent import monkey; monkey.patch_all()", GEVENT),
+        (
+            "import warnings; warnings.simplefilter('ignore')\nimport eventlet; eventlet.monkey_patch()",
+            EVENTLET,
+        ),
+    ],
+    ids=["gevent", "eventlet"],
+)
+async def test_a_process_whose_threads_are_greenlets_is_not_attached_to_and_not_harmed(
+    api: Api,
+    tmp_path: Path,
+    python_with: Callable[[str], str],
+    patch: str,
+    requirement: str,
+) -> None:
+    ends = tmp_path / "ends"
+    code = f"""{patch}
+import os, time
+print("up", flush=True)
+while not os.path.exists({str(ends)!r}):
+    time.sleep(0.02)
+print("done", flush=True)
+"""
+    python = python_with(requirement)
+    with target("-c", code, python=python, stderr=subprocess.PIPE) as process:
+        session = await api.session()
+        with pytest.raises(Refused) as refused:
+            await session.post("/attach", pid=process.pid)
+        assert refused.value.code == "ATTACH_FAILED"
+        assert "greenlets, by a monkey patch of gevent or eventlet" in refused.value.message
+        ends.touch()
+        printed, complaints = await trio.to_thread.run_sync(process.communicate)
+        assert (printed, complaints, process.returncode) == ("done\n", "", 0)

@@ -15,7 +15,12 @@ from relay.actions import Action, Suggestion
 from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.injection import inject
-from relay.debuggers.debugpy.join_listener import JoinListener, TakenError, TooLateError
+from relay.debuggers.debugpy.join_listener import (
+    JoinListener,
+    PatchedError,
+    TakenError,
+    TooLateError,
+)
 from relay.debuggers.debugpy.processes import (
     is_adapter,
     obstacle_to_attach,
@@ -177,6 +182,8 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
                 await listener.admit(debuggee)
             except* TooLateError:
                 raise _too_late(pid) from None
+            except* PatchedError:
+                raise _patched(pid) from None
             except* TakenError:
                 raise AttachFailed(
                     f"cannot attach: process {pid} is {TAKEN}",
@@ -185,6 +192,16 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
                 ) from None
             await _shake_hands(debuggee, mappings)
             nursery.cancel_scope.cancel()
+
+
+def _patched(pid: int) -> AttachFailed:
+    return AttachFailed(
+        f"cannot attach: the threads of process {pid} are greenlets, by a monkey patch of gevent or "
+        "eventlet, and a debugger would have none of its own there",
+        pid=pid,
+        suggestion="Start it under the debugger instead. Where it is gevent, it may be started with"
+        " GEVENT_SUPPORT=True under `python -m debugpy --listen`, too, and attached to by that port",
+    )
 
 
 def _too_late(pid: int) -> AttachFailed:

@@ -27,7 +27,7 @@ import trio
 
 from relay.actions import Action
 from relay.debuggers.debugpy.debuggee.pydevd import load
-from relay.debuggers.debugpy.join_listener import TAKEN_EVENT, TOO_LATE_EVENT
+from relay.debuggers.debugpy.join_listener import PATCHED_EVENT, TAKEN_EVENT, TOO_LATE_EVENT
 from relay.debuggers.debugpy.processes import LISTEN
 from relay.environments import own_environment
 from relay.errors import AttachFailed
@@ -129,14 +129,26 @@ def is_taken():
         return True
     except OSError:
         return False
+def is_patched():
+    # Its threads are greenlets, and would be the debugger's; where its hub stands, none may wait.
+    monkey = sys.modules.get("gevent.monkey")
+    patcher = sys.modules.get("eventlet.patcher")
+    return bool(monkey and monkey.is_module_patched("threading")) or bool(
+        patcher and patcher.is_monkey_patched("thread")
+    )
 def refuse(event):
     text = json.dumps({{"seq": 1, "type": "event", "event": event, "body": {{"token": {token!r}}}}})
+    import _socket  # nobody has patched that one
+    relay = _socket.socket()
     try:
-        with socket.create_connection({address!r}, 5) as relay:
-            relay.sendall(f"Content-Length: {{len(text)}}\\r\\n\\r\\n{{text}}".encode())
-            relay.recv(1)  # else what was sent is lost if the relay says something meanwhile
+        relay.settimeout(5)
+        relay.connect({address!r})
+        relay.sendall(f"Content-Length: {{len(text)}}\\r\\n\\r\\n{{text}}".encode())
+        relay.recv(1)  # else what was sent is lost if the relay says something meanwhile
     except OSError:
         pass
+    finally:
+        relay.close()
 def begin():
     try:
         with socket.socket() as late:
@@ -146,6 +158,8 @@ def begin():
 if begin():
     if is_taken():
         refuse({taken!r})
+    elif is_patched():
+        refuse({patched!r})
     elif can_be_debugged():
         attach()
     else:
@@ -180,6 +194,7 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         address=(host, port),
         token=token,
         taken=TAKEN_EVENT,
+        patched=PATCHED_EVENT,
         too_late=TOO_LATE_EVENT,
         tidying=TIDYING_SECONDS,
         oldest=list(load.SUPPORTED[0]),

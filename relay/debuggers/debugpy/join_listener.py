@@ -46,6 +46,10 @@ TAKEN_EVENT = "relayTaken"
 """What a process says that has a debugger already, of another client."""
 
 
+PATCHED_EVENT = "relayPatched"
+"""What a process says whose threads gevent or eventlet has made greenlets."""
+
+
 class TooLateError(Exception):
     """A process that has the token says that it cannot have a debugger: its interpreter ends."""
 
@@ -54,7 +58,15 @@ class TakenError(Exception):
     """A process that has the token says that another client debugs it."""
 
 
-_REFUSALS = {TOO_LATE_EVENT: TooLateError, TAKEN_EVENT: TakenError}
+class PatchedError(Exception):
+    """A process that has the token says that a debugger in it would have no threads of its own."""
+
+
+_REFUSALS = {
+    TOO_LATE_EVENT: TooLateError,
+    TAKEN_EVENT: TakenError,
+    PATCHED_EVENT: PatchedError,
+}
 
 
 class JoinListener:
@@ -88,7 +100,7 @@ class JoinListener:
     async def admit(self, debuggee: Debuggee) -> None:
         """Connect `debuggee` to the peer that knows the token; waits for it without limit.
 
-        Raises TooLateError or TakenError, in a group.
+        Raises TooLateError, TakenError or PatchedError, in a group.
         """
         async with trio.open_nursery() as nursery:
             while True:
