@@ -33,10 +33,8 @@ WHOLE_UNTIL = -2  # begins the line with the number of the last call that was re
 _LONG_TEXT = 64  # characters of a text that has a line of its own
 _MOST_KNOWN_TEXT = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
-_write_bytes, _close_file = (
-    os.write,
-    os.close,
-)  # blockbuster has those of `os` raise within an event loop
+# Python's own: blockbuster has those of `os` raise within an event loop.
+_write_to_file, _close_file = os.write, os.close
 _in_quotes = json.encoder.encode_basestring_ascii  # a tenth of what the whole encoder takes
 
 
@@ -181,7 +179,7 @@ class CallStream:
                 self.left = 0
             self.left -= len(data) if self.left else 0
             while data:
-                data = data[_write_bytes(self.fd, data) :]
+                data = data[_write_to_file(self.fd, data) :]
             self.tail[0] = self.tail_size = 0
             newest_first = reversed(list(self.begun.values()))
             for line in newest_first:  # half of the room is for what ends until the next time

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
 
 _OF_PYTHON = "_debug_relay_original"
+_NUMBER_OF_THREAD = "_debug_relay_number"
 _ident_of_thread = _thread.get_ident  # gevent puts another in its place
 _next_number = itertools.count(1).__next__  # no address is as small
 
@@ -75,8 +76,12 @@ def keep_no_threads() -> None:
 
 
 def _name_of_thread(name: Any, thread: Any, is_current_thread: bool) -> Any:
-    """As pydevd's, by a number that no other thread gets, so that none has to be kept for its address."""
+    """As pydevd's, by a number that no other thread gets, so that none has to be kept for its address.
+
+    pydevd forgets the name when it first lists the thread, and asks again: it is to be the same.
+    """
     with sys.modules["_pydevd_bundle.pydevd_constants"]._thread_id_lock:
         if getattr(thread, "__pydevd_id__", None) is None:
-            thread.__pydevd_id__ = f"pid_{os.getpid()}_id_{_next_number()}"
+            number = thread.__dict__.setdefault(_NUMBER_OF_THREAD, _next_number())
+            thread.__pydevd_id__ = f"pid_{os.getpid()}_id_{number}"
         return thread.__pydevd_id__

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         stored_field,
         weak_members,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import (
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import (
         SHOWN_RELATIVES,
         FoundTask,
         new_run,
@@ -35,8 +35,30 @@ if TYPE_CHECKING:
     )
 
 
+class AsyncioTask(FoundTask):
+    """A task of asyncio, or one that is over and still there."""
+
+    @property
+    def name(self) -> str:
+        kind: Any = module_globals("_asyncio").get("Task")
+        if any(base is kind for base in mro_of(type(self.task))):
+            return clipped(attempt(kind.get_name, self.task))  # of C: it runs nothing of a subclass
+        name = stored_field(self.task, "_name", "")
+        return clipped(name if type(name) is not int else f"Task-{name}")
+
+    @property
+    def state_at_rest(self) -> str:
+        state = stored_field(self.task, "_state")
+        if state == "CANCELLED":
+            return "cancelled"
+        if state == "FINISHED":
+            return "done" if stored_field(self.task, "_exception") is None else "failed"
+        waiter = stored_field(self.task, "_fut_waiter")
+        return "waiting" if waiter is not None and _is_pending_future(waiter) else "ready"
+
+
 def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
-    found = []
+    found: list[FoundTask] = []
     numbers: dict[int, int] = {}
     for task in _every_asyncio_task():
         loop = stored_field(task, "_loop")
@@ -46,7 +68,7 @@ def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Foun
             numbers[id(loop)] = new_run("asyncio", loop, thread, stacks, runs)
         run = numbers[id(loop)]
         runs[run]["tasks"] += 1
-        found.append(FoundTask("asyncio", task, stored_field(task, "_coro"), run))
+        found.append(AsyncioTask("asyncio", task, stored_field(task, "_coro"), run))
     return found
 
 
@@ -73,24 +95,6 @@ def loop_run_by(frame: Any) -> Any:
     if frame.f_code.co_name == "run_forever" and "asyncio" in frame.f_code.co_filename:
         return frame.f_locals.get("self")
     return None
-
-
-def asyncio_name(task: Any) -> str:
-    kind: Any = module_globals("_asyncio").get("Task")
-    if any(base is kind for base in mro_of(type(task))):
-        return clipped(attempt(kind.get_name, task))  # of C: it runs nothing of a subclass
-    name = stored_field(task, "_name", "")
-    return clipped(name if type(name) is not int else f"Task-{name}")
-
-
-def asyncio_state(task: Any) -> str:
-    state = stored_field(task, "_state")
-    if state == "CANCELLED":
-        return "cancelled"
-    if state == "FINISHED":
-        return "done" if stored_field(task, "_exception") is None else "failed"
-    waiter = stored_field(task, "_fut_waiter")
-    return "waiting" if waiter is not None and _is_pending_future(waiter) else "ready"
 
 
 def _is_pending_future(future: Any) -> bool:

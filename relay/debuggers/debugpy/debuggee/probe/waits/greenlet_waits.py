@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         clipped,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask, task_reference
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import FoundGreenlet
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         known_thread_waits,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, task_reference
 
 _WAKERS = (
     # (the class's name, kind, what is waited for in a few words); the first that fits

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         stored_field,
         without_debugger,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import (
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import (
         FoundTask,
         new_run,
         waits_for_answer,
@@ -125,8 +125,8 @@ class FoundGreenlet(FoundTask):
         return f"{self._name} {self.id}" if self.has_namesake else self._name
 
     @property
-    def state(self) -> str:
-        return "running" if self.running else "waiting"
+    def state_at_rest(self) -> str:
+        return "waiting"
 
     @property
     def function(self) -> str:

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
         system_call,
         times_run,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, every_task, tasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import every_task, tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import (
         SLEEPS,
         Wait,

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
         clipped,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask, task_reference
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlet_waits import GreenletWaits
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import FoundGreenlet
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import has_ops, let_go_by, place_text
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import KnownWait, known_task_waits
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, task_reference
 
 # What anyio has within a lock or a limiter: another one of its own, or trio's.
 _INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLimiter__original")
@@ -93,7 +93,7 @@ class TaskWaits:
         }
 
     def _holder_of(self, lock: Any) -> list[tuple[FoundTask, str]]:
-        inner = _innermost(lock)
+        inner = _without_hulls(lock)
         named = stored_field(inner, "_owner") or stored_field(inner, "_owner_task")
         owner = self._by_task.get(id(named))
         if owner is None and named is not None:  # anyio until 4.4 keeps a `TaskInfo`
@@ -105,7 +105,7 @@ class TaskWaits:
 
     def _takers_of(self, semaphore: Any) -> tuple[list[tuple[FoundTask, str]], bool]:
         """Who has its permits, once for each, and whether these are all of them."""
-        borrowers = stored_field(_innermost(semaphore), "_borrowers")  # of a CapacityLimiter
+        borrowers = stored_field(_without_hulls(semaphore), "_borrowers")  # of a CapacityLimiter
         if type(borrowers) is set:
             known = [self._by_task.get(id(one)) for one in list(borrowers)]
             named = [(one, "the limiter names it") for one in known if one is not None]
@@ -121,7 +121,7 @@ class TaskWaits:
         return [(one, known) for value, one, known in self._held if value is subject]
 
 
-def _innermost(subject: Any) -> Any:
+def _without_hulls(subject: Any) -> Any:
     for name in _INNER:
         inner = stored_field(subject, name)
         subject = subject if inner is None else inner

@@ -15,25 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.values.types import name_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
         TaskRelations,
         asyncio_answer,
-        asyncio_name,
-        asyncio_state,
         asyncio_tasks,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
         ThreadStacks,
-        await_chain,
-        clipped,
-        coroutine_name,
         field_getters,
-        is_running,
         stopped_frame,
-        stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import (
         greenlet_answer,
         greenlet_tasks,
@@ -41,64 +34,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.task_waits import TaskWaits
     from relay.debuggers.debugpy.debuggee.probe.waits.trio import (
         trio_answer,
-        trio_state,
         trio_tasks,
     )
-
-SHOWN_RELATIVES = 20
-"""Children, awaiters and awaited tasks that one task shows; the rest is counted."""
-
-
-class FoundTask:
-    """A task of any library, and what the whole listing needs of it."""
-
-    def __init__(self, kind: str, task: Any, coro: Any, run: int) -> None:
-        self.kind = kind
-        self.task = task
-        self.coro = coro
-        self.run = run
-        self.running = is_running(coro)
-        self.current = False
-        self.parent: Any = None
-        self.system = False
-
-    @property
-    def id(self) -> str:
-        return hex(id(self.task))
-
-    @property
-    def name(self) -> str:
-        if self.kind == "trio":
-            return clipped(stored_field(self.task, "name"))
-        return asyncio_name(self.task)
-
-    @property
-    def state(self) -> str:
-        if self.running:
-            return "running"
-        return trio_state(self.task) if self.kind == "trio" else asyncio_state(self.task)
-
-    @property
-    def function(self) -> str:
-        """The qualified name of the coroutine function, or function, that the task runs."""
-        return coroutine_name(self.coro)
-
-    def thread_of(self, stacks: ThreadStacks) -> int | None:
-        """The thread that runs it now."""
-        return stacks.thread_of(self.coro)
-
-    def depth_in(self, stacks: ThreadStacks) -> int:
-        """How far it is from the top of that thread's stack."""
-        return stacks.depth_of(self.coro)
-
-    def places(self, stacks: ThreadStacks) -> list[AwaitPlace]:
-        """Where it stands, outermost first."""
-        running = stacks.of_running(self.coro) if self.running else []
-        return running or self.suspended_places()
-
-    def suspended_places(self) -> list[AwaitPlace]:
-        """Where it waits, outermost first."""
-        return await_chain(self.coro)
 
 
 def tasks(
@@ -176,23 +113,6 @@ def _mark_current(found: list[FoundTask], stacks: ThreadStacks) -> FoundTask | N
     return current
 
 
-def new_run(
-    kind: str, subject: Any, thread: int | None, stacks: ThreadStacks, runs: list[dict[str, Any]]
-) -> int:
-    unknown = {"thread_id": None, "thread_name": None}
-    runs.append(
-        dict(
-            stacks.threads().get(thread or 0, unknown),
-            kind=kind,
-            id=hex(id(subject)),
-            ident=thread,
-            tasks=0,
-            stopped_here=thread is not None and thread == stacks.stopped,
-        )
-    )
-    return len(runs) - 1
-
-
 # --------------------------------------------------------------------------- answers
 
 
@@ -236,21 +156,3 @@ def _suspended_at(places: list[AwaitPlace]) -> dict[str, Any] | None:
     own = (place for place in reversed(places) if place.is_own)
     place = next(own, places[0] if places else None)
     return None if place is None else place.answer()
-
-
-def waits_for_answer(
-    kind: str, subject: Any, awaited: list[FoundTask], futures: list[str] | None = None
-) -> dict[str, Any]:
-    """futures: the classes of those that are waited for and are no tasks."""
-    return {
-        "kind": kind,
-        "id": hex(id(subject)),
-        "type": clipped(name_of(type(subject))),
-        "tasks": [task_reference(other) for other in awaited[:SHOWN_RELATIVES]],
-        "total_tasks": len(awaited),
-        "futures": futures or None,
-    }
-
-
-def task_reference(one: FoundTask) -> dict[str, str]:
-    return {"id": one.id, "name": one.name}

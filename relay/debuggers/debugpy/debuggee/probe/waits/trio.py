@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import TaskRelations
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         ThreadStacks,
+        clipped,
         module_globals,
         stored_field,
         weak_members,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import (
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import (
         SHOWN_RELATIVES,
         FoundTask,
         new_run,
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
     )
 
 _TRIO_LOOPS = ("run", "unrolled_run", "run_impl")  # waiting, working, and before 0.19
+
+
+class TrioTask(FoundTask):
+    """A task of trio, of a program or of trio's own."""
+
+    @property
+    def name(self) -> str:
+        return clipped(stored_field(self.task, "name"))
+
+    @property
+    def state_at_rest(self) -> str:
+        return "ready" if stored_field(self.task, "_abort_func") is None else "waiting"
 
 
 def trio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
@@ -87,7 +100,7 @@ def _trio_tree(runner: Any, run: int) -> Iterator[FoundTask]:
         if id(task) in seen:
             continue
         seen.add(id(task))
-        one = FoundTask("trio", task, stored_field(task, "coro"), run)
+        one = TrioTask("trio", task, stored_field(task, "coro"), run)
         one.parent = parent
         one.system = main is not None and parent is None and task is not main
         yield one
@@ -110,10 +123,6 @@ def _trio_nurseries(task: Any) -> list[Any]:
 
 def _nursery_children(nursery: Any) -> list[Any]:
     return sorted(weak_members(stored_field(nursery, "_children")), key=_trio_age)
-
-
-def trio_state(task: Any) -> str:
-    return "ready" if stored_field(task, "_abort_func") is None else "waiting"
 
 
 def _trio_cancel(task: Any) -> bool:
