@@ -221,3 +221,93 @@ async def test_rarer_frameworks_by_name(
     found = await run(api, script=app.text)
     assert named(found) == [(ends, "KeyError", app.line("price"), name)]
     assert found.stops[0].locals["prices"] == "{'bread': 3}"
+
+
+NOTEBOOK = """{
+ "cells": [
+  {
+   "cell_type": "code",
+   "source": [
+    "prices = {\\"bread\\": 3}"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "source": [
+    "item = \\"milk\\"\\n",
+    "prices[item]"
+   ]
+  }
+ ]
+}
+"""
+
+# What nbval raises, and for which item; with itself a kernel would be needed.
+NBVAL = """
+    import json
+
+    import pytest
+
+    class NbCellError(Exception):
+        def __init__(self, cell_num, message, source, traceback):
+            super().__init__(message)
+            self.cell_num, self.source, self.inner_traceback = cell_num, source, traceback
+
+    def pytest_collect_file(file_path, parent):
+        if file_path.suffix == ".ipynb":
+            return Notebook.from_parent(parent, path=file_path)
+
+    class Notebook(pytest.File):
+        def collect(self):
+            for number, cell in enumerate(json.loads(self.path.read_text())["cells"]):
+                item = Cell.from_parent(self, name=f"Cell {number}")
+                item.number, item.source = number, "".join(cell["source"])
+                yield item
+
+    class Cell(pytest.Item):
+        def runtest(self):
+            if "milk" in self.source:
+                said = "Cell In[2]\\n      1 item = 'milk'\\n\\x1b[32m----> \\x1b[39m2 prices[item]\\nKeyError: 'milk'"
+                raise NbCellError(self.number, "Cell execution caused an exception", self.source, said)
+"""
+
+
+async def test_a_cell_that_nbval_has_run_is_shown_in_its_notebook(api: Api, program: Write) -> None:
+    plugin = program(NBVAL, "site-packages/cells_of_notebooks.py")
+    notebook = plugin.path.parent.parent / "shop" / "shop.ipynb"
+    notebook.parent.mkdir()
+    notebook.write_text(NOTEBOOK)
+    found = await run(
+        api,
+        module="pytest",
+        args=["-q", "-p", "no:cacheprovider", "-p", "cells_of_notebooks", "shop.ipynb"],
+        cwd=str(notebook.parent),
+        env={"PYTHONPATH": str(plugin.path.parent)},
+    )
+    (stop,) = found.stops
+    assert stop.test == "shop.ipynb::Cell 1"
+    place = stop.view["current_location"]
+    assert (place["path"], place["function"]) == (str(notebook), "Cell 1")
+    assert '"prices[item]"' in NOTEBOOK.splitlines()[stop.line - 1]
+    assert stop.locals == {
+        "cell": "'item = \"milk\"\\nprices[item]'",
+        "said": "\"KeyError: 'milk'\"",
+    }
+
+
+async def test_a_test_of_nose2_with_parameters(api: Api, program: Write) -> None:
+    """What it calls the test has the parameters on a second line: they are no part of the name."""
+    suite = program(
+        """
+        from nose2.tools import params
+
+        @params("bread", "milk")
+        def test_price(item):
+            assert item == "bread"  # @price
+        """,
+        "test_shop.py",
+    )
+    found = await run(api, module="nose2", args=["test_shop"], cwd=str(suite.path.parent))
+    assert [(stop.test, stop.line) for stop in found.stops] == [
+        ("test_shop.test_price:2", suite.line("price"))
+    ]

@@ -97,8 +97,8 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
 
 def stated_entries(error: Any) -> list[TracebackEntry]:
     """The line of a file that the exception itself names: what is no Python there, the example of a
-    document that gave something else, who asked pytest for a fixture that is not there, or a test or
-    fixture with which pytest is not content. None for any other.
+    document that gave something else, a cell that nbval has run, who asked pytest for a fixture that is
+    not there, or a test or fixture with which pytest is not content. None for any other.
     """
     shown: dict[str, Any] = {}
     if isinstance(error, SyntaxError):
@@ -114,6 +114,8 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
     elif name_of(type(error)) == "FixtureLookupError":
         code = _asker_of_fixture(error).__code__
         path, line, name = code.co_filename, code.co_firstlineno, code.co_name
+    elif name_of(type(error)) == "NbCellError":
+        path, line, name, shown = _cell_that_failed(error)
     elif (code := attempt(_code_of_test, error)) is not None:
         path, line, name = code.co_filename, code.co_firstlineno, code.co_name
     else:
@@ -121,6 +123,37 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
     if type(path) is not str or type(line) is not int or not is_file(path):
         return []
     return [TracebackEntry(RemoteFrame(path, line, name, shown), line)]
+
+
+def _cell_that_failed(error: Any) -> tuple[str, int, str, dict[str, Any]]:
+    """(path, line, name, what is shown of it): the kernel is another process, and gave a text in colours."""
+    tb, path = error.__traceback__, ""
+    while tb is not None and not path:
+        path = attempt(_path_of_item, tb.tb_frame.f_locals.get("self")) or ""
+        tb = tb.tb_next
+    source = exact(error.source)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", exact(error.inner_traceback or ""))
+    marked = re.search(r"^-+> (\d+)", said, re.MULTILINE)
+    line = attempt(_line_of_cell, path, source, default=1)
+    if line > 1 and marked is not None:
+        line += int(marked.group(1)) - 1
+    last = said.strip().rpartition("\n")[2]
+    return path, line, f"Cell {error.cell_num}", {"cell": source, "said": last}
+
+
+def _path_of_item(item: Any) -> str:
+    return exact(str(item.parent.path))
+
+
+def _line_of_cell(path: str, source: str) -> int:
+    """Where the notebook's file has this source, each line of it as a text of JSON; 1 where several have."""
+    import json
+
+    wanted = [json.dumps(row, ensure_ascii=False) for row in source.splitlines(keepends=True)]
+    with open(path, encoding="utf-8") as file:
+        rows = [row.strip().rstrip(",") for row in file]
+    found = [i for i in range(len(rows)) if rows[i : i + len(wanted)] == wanted]
+    return found[0] + 1 if len(found) == 1 else 1
 
 
 def _asker_of_fixture(error: Any) -> Any:
