@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,6 +72,8 @@ async def test_code_that_keeps_the_interpreter_is_seen_from_outside(
     assert not found["blocked"]
     assert "GIL" in found["silent"][0]
     assert "with_gil.read(0, byte, 1)" in found["report"]
+    assert "\nthread MainThread: " in found["report"]
+    assert re.search(r"\nthread \d+: ", found["report"])
     await session.post("/input", input="!")
     await session.get("/events", types="terminated", timeout=30)
     assert await session.printed() == "up\ngot 1\n"  # the read was not cut short

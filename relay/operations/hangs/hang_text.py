@@ -110,7 +110,9 @@ def _threads(threads: Sequence[HangThread], most: _Most) -> list[str]:
 
 def _thread(alike: Sequence[HangThread], most: _Most) -> list[str]:
     thread = alike[0]
-    words = [f"thread {thread.id if thread.id is not None else '?'} {thread.name}"]
+    words = [f"thread {thread.id} {thread.name}"]
+    if thread.id is None:  # seen from outside, where it has no number of the debugger's
+        words = [thread.name if thread.name.startswith("thread ") else f"thread {thread.name}"]
     if len(alike) > 1:
         names = ", ".join(one.name for one in alike[1:6])
         words.append(f"and {len(alike) - 1} alike ({names}{', …' if len(alike) > 6 else ''})")
