@@ -72,6 +72,35 @@ async def test_a_call_that_is_never_made_lets_the_function_end(api: Api, program
     await session.delete()
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_calls_with_keywords_and_stars_are_listed(
+    api: Api, program: Write, version: str
+) -> None:
+    shop = program("""
+        def named(*values, **more):
+            return len(values)  # @named
+
+        def starred(*values, **more):
+            return len(values)  # @starred
+
+        def plain(value):
+            return value  # @plain
+
+        def buy(bread, more):
+            return len("é") + plain(named(1, bread=2)) + starred(*bread, **more)  # @calls
+
+        buy([1], {"milk": 1})
+    """)
+    session = await at_the_calls(api, shop, python_path=bare(version))
+    for name in ("named", "plain", "starred"):
+        chosen = await target(session, name)
+        stepped = await session.post("/step-into", target_id=chosen, wait=30)
+        place = stepped["current_location"]
+        assert (place["function"].rpartition(".")[2], place["line"]) == (name, shop.line(name))
+        await session.post("/step-out", wait=30)
+    await session.delete()
+
+
 async def test_an_id_is_one_of_the_present_stop(api: Api, program: Write) -> None:
     shop = program(SHOP)
     session = await at_the_calls(api, shop)

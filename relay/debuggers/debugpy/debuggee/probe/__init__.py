@@ -82,6 +82,7 @@ PARTS = (
     "stops/entry_stop",
     "stops/steps",
     "stops/jumps",
+    "stops/step_targets",
     "stops/direct_questions",
     "hooks/idle_events",
     "hooks/late_loads",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import keep_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
+    from relay.debuggers.debugpy.debuggee.probe.stops.step_targets import list_every_call
     from relay.debuggers.debugpy.debuggee.probe.stops.stop_places import announce_stops
     from relay.debuggers.debugpy.debuggee.probe.waits.signalled_stacks import (
         write_stacks_at_signal,
@@ -97,6 +98,7 @@ def patch_program() -> None:
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
     apply_patch("jumps", jump_without_warning)
+    apply_patch("step targets", list_every_call)
     apply_patch("idle events", leave_idle_events_out)
     apply_patch("returns", patch_returns)
     apply_patch("resumes", patch_resumes)

@@ -274,6 +274,16 @@ NEEDS = (
         },
     ),
     Need(
+        "step targets",
+        False,
+        "of the calls that a step may go into some are missing",
+        {
+            "_pydevd_bundle.pydevd_bytecode_utils": "Target",
+            "_pydevd_bundle.pydevd_bytecode_utils:Target": "children_targets lineno endlineno startcol endcol",
+            "_pydevd_bundle.pydevd_bytecode_utils_py311": "_get_smart_step_into_targets",
+        },
+    ),
+    Need(
         "jumps",
         False,
         "a next line that is set may leave a warning in the program",

@@ -10,6 +10,7 @@ arrivals          threads that meet a breakpoint as they are to stand for anothe
 entry_stop        the stop at the first line of own code
 steps             stops that pydevd misses or makes twice: 3.12 and later
 jumps             the next line, set by a client
+step_targets      the calls of a line that a step may go into: 3.11 and later
 raises            exception breakpoints: by type, by condition, once a raise
 expected          whether the program waits for the exception, as in a `with`
 exceptions        the exception of a stop: message, causes, traceback
