@@ -495,7 +495,7 @@ KEEPS_THE_INTERPRETER = """
 
     if sys.argv[1] == "parent":
         subprocess.run([sys.executable, __file__, "child"])  # @parent
-    re.match("(a+)+$", "a" * 60 + "b")
+    re.match("(a+)+$", "a" * 60 + "b")  # @kept
 """
 
 
@@ -503,18 +503,23 @@ def test_a_run_whose_program_c_code_keeps_from_answering_says_so(
     start: Start, tmp_path: Path
 ) -> None:
     program = Program.write(tmp_path / "app.py", KEEPS_THE_INTERPRETER)
+    kept = f"app.py:{program.line('kept')} in <module>"
     for children in ("--no-children", "--children"):
         code, _, err = finish(start("--timeout", "2", children, "--", "app.py", "child"))
         [hang, end] = blocks(err)
-        assert hang.startswith("hang] not known: the program does not answer: C code keeps ")
-        assert re.search(r"thread \d+ \(.*\) runs", hang)
+        assert re.search(r"\nprocess \d+ does not answer: C code keeps the interpreter", hang)
+        assert re.search(r"\nthread MainThread( of process \d+)?: running\n", hang)
+        assert kept in hang
         assert (code, end) == (124, "end] ended by --timeout after 2 s, 0 stops\n")
-    # A child that does not answer is no thread that waits: the others are told beside it.
+    # A child that does not answer is told beside the thread that waits for it.
     code, _, err = finish(start("--timeout", "10", "--children", "--", "app.py", "parent"))
     [hang, _] = blocks(err)
-    assert re.search(r"\nprocess \d+ \(.*\) does not answer: thread \d+ \(.*\) runs", hang)
-    assert "no thread runs" not in hang
+    child = re.search(r"\nprocess (\d+) does not answer: C code keeps the interpreter", hang)
+    assert child is not None, hang
+    assert f": waits for the end of process {child[1]} (" in hang
+    assert f"\nthread MainThread of process {child[1]}: running\n" in hang
     assert f"app.py:{program.line('parent')} in <module>" in hang
+    assert kept in hang
 
 
 ASKED_LONG = """
