@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.jumps import jump_without_warning
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import keep_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
-    from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
     from relay.debuggers.debugpy.debuggee.probe.stops.step_targets import list_every_call
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
     from relay.debuggers.debugpy.debuggee.probe.stops.stop_places import announce_stops
     from relay.debuggers.debugpy.debuggee.probe.waits.signalled_stacks import (
         write_stacks_at_signal,
