@@ -186,8 +186,8 @@ class ProgramEvents(DebuggeeEvents):
             },
         )
 
-    def process_lost(self, words: str) -> None:
-        self._run.lose(words)
+    def process_lost(self, words: str, pid: int | None) -> None:
+        self._run.lose(words, pid)
 
     def shell_ran(self, command: str | None) -> None:
         self._run.run_shell(command)

@@ -18,9 +18,10 @@ from relay.session.dap.breakpoint_events import NOT_LOADED_YET, UNKNOWN_FUNCTION
 from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
-from relay.session.state.program_run import FailedWithoutStop
+from relay.session.state.program_run import FailedWithoutStop, Loss
 
 MOST_COMMANDS = 3
+_OTHERS_NAMED = 5  # processes that were killed as another was
 MOST_WITHOUT_STOP = 20
 MAX_COMMAND = 60
 """Characters of one command line of a process that ran without the debugger."""
@@ -140,6 +141,27 @@ def unwatched(session: Session, *, python_only: bool = False) -> str | None:
     count = len(ran)
     words = "processes" if count != 1 else "1 process"
     return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
+
+
+def losses_in_words(session: Session) -> list[str]:
+    """Processes that were killed, a line for all that were so in the same way: a pool that is terminated
+    loses each of its workers.
+    """
+    alike: dict[str, list[Loss]] = {}
+    for loss in session.program_run.losses:
+        alike.setdefault(loss.words.replace(f"process {loss.pid} ", "", 1), []).append(loss)
+    return [
+        first.words + _and_others([str(one.pid) for one in others])
+        for first, *others in alike.values()
+    ]
+
+
+def _and_others(pids: Sequence[str]) -> str:
+    if not pids:
+        return ""
+    left_out = len(pids) - _OTHERS_NAMED
+    named = ", ".join(pids[:_OTHERS_NAMED]) + (f", … +{left_out} more" if left_out > 0 else "")
+    return f"; so {'were' if len(pids) > 1 else 'was'} {len(pids)} other{'s' * (len(pids) > 1)}: {named}"
 
 
 def without_stop_in_words(session: Session) -> list[str]:

@@ -124,7 +124,7 @@ class ProcessGroup:
             lost = announce_end(stop)
         self.forget_stop(child)
         if lost is not None:
-            self.program.events.process_lost(lost)
+            self.program.events.process_lost(lost, child.pid)
         self.announce_next()
 
     def forget_stop(self, child: Debuggee) -> None:

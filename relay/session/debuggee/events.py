@@ -82,7 +82,7 @@ class DebuggeeEvents(Protocol):
     ) -> None:
         """A child under the debugger has ended."""
 
-    def process_lost(self, words: str) -> None:
+    def process_lost(self, words: str, pid: int | None) -> None:
         """A process was killed: clients are to learn of it, though nobody asked it anything."""
 
     def shell_ran(self, command: str | None) -> None:

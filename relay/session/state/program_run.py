@@ -47,6 +47,15 @@ class DebuggerReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """A process that was killed, and nobody had asked it anything."""
+
+    words: str
+    pid: int | None
+    """Of a child; None for the program itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class FailedWithoutStop:
     """A test that has failed though nothing was raised; the process where it was in none."""
 
@@ -109,7 +118,7 @@ class ProgramRun:
         """How a process was killed, until the program resumes."""
         self.was_lost_itself = False
         """Whether `lost` is of the program itself, and so of how the run ended."""
-        self.losses: list[str] = []
+        self.losses: list[Loss] = []
         """The same, of the whole run."""
         self.without_stop: list[FailedWithoutStop] = []
         """Tests that have failed though nothing was raised."""
@@ -128,7 +137,7 @@ class ProgramRun:
         self._started_at: float | None = None
         self._ended_at: float | None = None
 
-    # Invariants: `lost` is the last of `losses`, or None; a run has no end without a start.
+    # Invariants: `lost` is in the words of the last of `losses`, or None; a run has no end without a start.
 
     @property
     def runtime_seconds(self) -> float:
@@ -180,10 +189,10 @@ class ProgramRun:
         """Clients have seen what was lost before."""
         self.lost = None
 
-    def lose(self, words: str, *, itself: bool = False) -> None:
+    def lose(self, words: str, pid: int | None = None, *, itself: bool = False) -> None:
         """A process was killed, and nobody had asked it anything: clients are to learn of it."""
         self.lost, self.was_lost_itself = words, itself
-        self.losses.append(words)
+        self.losses.append(Loss(words, pid))
 
     def fail_without_stop(self, failed: FailedWithoutStop) -> None:
         """A test has failed; no stop tells of it. What ends a worker is said by two, in either order:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any
 
 from relay.faces.cli.run.failures import Failures
 from relay.operations.report.missed import (
+    losses_in_words,
     misspelt_in_words,
     never_hit,
     not_followed,
@@ -103,7 +103,7 @@ class RunEnd:
             **({"unasked": list(self.unasked)} if self.unasked else {}),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
-            **({"lost": losses} if losses else {}),
+            **({"lost": [loss.words for loss in losses]} if losses else {}),
             **({"without_stop": untold} if (untold := self._without_stop()) else {}),
         }
 
@@ -116,7 +116,7 @@ class RunEnd:
         """The end as lines of text: how and after how many stops, then what was missed or lost."""
         session, failures = self.session, self.failures
         stops = f"{self.stops} stop{'' if self.stops == 1 else 's'}"
-        words = [f"{self._how()}, {stops}", *_losses_in_words(session.program_run.losses)]
+        words = [f"{self._how()}, {stops}", *losses_in_words(session)]
         if failures is not None:
             if failures.total > failures.distinct:
                 words[0] += f", {failures.distinct} different"
@@ -189,24 +189,3 @@ class RunEnd:
         known = {number.value: number.name for number in signal.Signals}
         name = f" ({known.get(-code, f'signal {-code}')})" if code < 0 else ""
         return f"exit code {self.exit_code}{name}"
-
-
-_PROCESS = re.compile(r"process (\d+) ")
-_OTHERS_NAMED = 5
-
-
-def _losses_in_words(losses: Sequence[str]) -> list[str]:
-    """A pool that is terminated loses each worker in the same way: equal losses are one line."""
-    alike: dict[str, list[str]] = {}
-    for loss in losses:
-        alike.setdefault(_PROCESS.sub("", loss, 1), []).append(loss)
-    return [first + _and_others(others) for first, *others in alike.values()]
-
-
-def _and_others(losses: Sequence[str]) -> str:
-    if not losses:
-        return ""
-    pids = [found[1] for loss in losses if (found := _PROCESS.match(loss))]
-    left_out = len(pids) - _OTHERS_NAMED
-    named = ", ".join(pids[:_OTHERS_NAMED]) + (f", … +{left_out} more" if left_out > 0 else "")
-    return f"; so {'were' if len(pids) > 1 else 'was'} {len(pids)} other{'s' * (len(pids) > 1)}: {named}"

@@ -67,6 +67,7 @@ PARTS = (
     "hooks/events",
     "hooks/probe_requests",
     "hooks/pydevd_names",
+    "hooks/limitations",
     "hooks/patches",
     "hooks/monitoring_tool",
     "hooks/suspensions",

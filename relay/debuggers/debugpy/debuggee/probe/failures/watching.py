@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_roots
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import listen_to_rewriting
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import can
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import can
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 _listening: list[bool] = []

@@ -1,6 +1,7 @@
 """Where the probe takes hold of pydevd and of the interpreter: each hook set once, and given back.
 
 pydevd_names     every name of pydevd that the probe uses, by what it is for
+limitations      those that this pydevd has not, and what is lost without them
 install          all patches at once, where the bootstrap did not start the program
 patches          functions of pydevd, replaced: once each, however often a client attaches
 suspensions      what is done where a thread is about to stop, and when it runs on, in one order

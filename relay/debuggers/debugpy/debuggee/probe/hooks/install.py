@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         leave_frameworks_out,
         load_unwinder,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import (
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import (
         apply_patch,
         report_debugger,
         unfit,

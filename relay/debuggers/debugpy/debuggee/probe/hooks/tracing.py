@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.counting_thread import await_counting_briefly
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import keep_frames
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
         frames_shared_on,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         share_trace_functions,
         threads_that_share,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.struck import hand_on_what_strikes
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.ending import presence

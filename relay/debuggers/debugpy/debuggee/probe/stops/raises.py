@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         find_frame,
         is_user_code,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import note_asked_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import current_exception

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import wait_until_answered
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.probe_requests import refuse_left_questions
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less, tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.ending import presence

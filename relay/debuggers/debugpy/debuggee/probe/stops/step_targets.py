@@ -19,7 +19,7 @@ _CALL_NAMES = frozenset({"CALL", "CALL_KW", "CALL_FUNCTION_EX"})
 
 def list_every_call() -> None:
     """From now on. Before Python 3.11 pydevd has another way, which knows them all."""
-    if sys.version_info >= (3, 11):  # noqa: UP036  also run by the debuggee's Python
+    if hasattr(dis.Instruction, "positions"):
         module = sys.modules["_pydevd_bundle.pydevd_bytecode_utils_py311"]
         patch(module, "_get_smart_step_into_targets", lambda original, code: _targets_of(code))
 

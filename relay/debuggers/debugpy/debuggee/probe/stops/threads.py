@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less, tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         debugger,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
-    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line

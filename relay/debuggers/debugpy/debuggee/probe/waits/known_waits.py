@@ -46,6 +46,17 @@ _THREAD_WAITS = (
     ("io", "grpc._channel", "_StreamUnaryMultiCallable._blocking", "self"),
     ("lock", "importlib._bootstrap", "_ModuleLock.acquire", "self"),
 )
+WAITS_FOR_IO = {
+    "BaseEventLoop._run_once": "asyncio event loop: whatever comes first, see its tasks",
+    "run": "trio run: whatever comes first, see its tasks",
+    "unrolled_run": "trio run: whatever comes first, see its tasks",
+    "Misc.mainloop": "events of Tk (mainloop)",
+    "Misc.wait_variable": "events of Tk (wait_variable)",
+    "Misc.wait_window": "events of Tk (wait_window)",
+    "_UnaryUnaryMultiCallable._blocking": "the answer to {}, a call of gRPC",
+    "_StreamUnaryMultiCallable._blocking": "the answer to {}, a call of gRPC",
+}
+"""What those of the kind `io` wait for, by their functions; `{}` stands for the method that is called."""
 _TASK_WAITS = (
     # (kind, module, function, what is waited for in a few words)
     ("lock", "asyncio.locks", "Lock.acquire", "a lock"),

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         lock_below,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
+        WAITS_FOR_IO,
         KnownWait,
         known_thread_waits,
     )
@@ -295,16 +296,9 @@ class WaitFinder:
             wait.circle = f"{wait.on}, {wait.note}"
 
     def _on_io(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        outer, _, verb = function.rpartition(".")
-        if outer == "Misc":  # of tkinter
-            wait.on = f"events of Tk ({verb})"
-        elif verb == "_blocking":
-            method = stored_field(wait.subject, "_method")
-            method = method.decode() if type(method) is bytes else method
-            wait.on = f"the answer to {clipped(method)}, a call of gRPC"
-        else:
-            kind = "trio run" if function in ("run", "unrolled_run") else "asyncio event loop"
-            wait.on = f"{kind}: whatever comes first, see its tasks"
+        method = stored_field(wait.subject, "_method")
+        method = method.decode() if type(method) is bytes else method
+        wait.on = WAITS_FOR_IO[function].format(clipped(method))
 
     # By the call of C code -----------------------------------------------------------------
 
