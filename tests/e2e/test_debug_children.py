@@ -363,6 +363,45 @@ async def test_of_two_children_that_stop_at_once_each_has_its_turn(
     assert sorted((await session.printed()).split()) == ["aaa", "bbb"]
 
 
+@pytest.mark.parametrize(("way", "is_there"), [("/trace", "complete"), ("/run-to", "reached")])
+async def test_a_run_to_a_place_ends_there_though_another_process_has_stopped(
+    api: Api, program: Write, way: str, is_there: str
+) -> None:
+    script = program("""
+        import multiprocessing
+
+        def double(name):
+            return name * 2  # @double
+
+        def work(name, gate):
+            gate.wait()
+            print(double(name))  # @work
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("fork")
+            gate = context.Barrier(2)
+            both = [context.Process(target=work, args=(name, gate)) for name in "ab"]
+            [child.start() for child in both]
+            [child.join() for child in both]
+    """)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+    first = await launch(session, script)
+    pid = first["current_location"]["pid"]
+    await until_paused(session, 2)
+    places: dict[str, dict[str, Any]] = {
+        "/trace": {"function": "double"},
+        "/run-to": {"file": script.text, "line": script.line("double")},
+    }
+    at = await session.post(way, wait=30, **places[way])
+    assert (at["current_location"]["pid"], at[is_there]) == (pid, True)
+    assert at["current_location"]["line"] == script.line("double")
+    other = await session.resume()
+    assert other["current_location"]["pid"] not in (pid, first["pid"])
+    assert other["stop_reason"] == "breakpoint"
+    assert (await session.resume())["status"] == "terminated"
+
+
 async def test_a_record_of_another_process_than_the_stopped_one_is_read_there(
     api: Api, program: Write
 ) -> None:

@@ -96,7 +96,8 @@ async def _go(session: Session, stop: Stop, target: RunTarget) -> None:
     try:
         with trio.CancelScope(shield=True):
             await send()
-            await resume_all(session, stop, RUN_TO, {"threadId": stop.thread_id})
+            thread = {"threadId": stop.thread_id}
+            await resume_all(session, stop, RUN_TO, thread, expects_stop=True)
     except Exception as error:
         # A program that was resumed and has not answered in time goes to the target when it can.
         is_sent = isinstance(error, DebuggerTimeout) and session.stop is None

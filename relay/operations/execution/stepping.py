@@ -281,12 +281,22 @@ def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
     )
 
 
-async def resume_all(session: Session, stop: Stop, verb: str, arguments: Mapping[str, Any]) -> None:
+async def resume_all(
+    session: Session,
+    stop: Stop,
+    verb: str,
+    arguments: Mapping[str, Any],
+    *,
+    expects_stop: bool = False,
+) -> None:
     """Every thread runs from `stop`, also if some were let go before.
 
+    expects_stop: its process is to stop again soon, at a place; those of others wait for that a while.
     Raises InvalidSessionState, and sends nothing, if the program has moved since.
     """
     if stop.held is None:
+        if expects_stop:
+            session.live_debuggee.group.expect_stop()
         await _resume(session, stop, verb, "continue", arguments)
         return
     inspector = (await _released(session, stop, verb)).inspector

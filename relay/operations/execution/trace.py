@@ -119,7 +119,8 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         session.program_run.drop_trace()
         begin_here(session)
         cursor = session.events.last_seq
-        await resume_all(session, stop, "trace a call", {"threadId": stop.thread_id})
+        thread = {"threadId": stop.thread_id}
+        await resume_all(session, stop, "trace a call", thread, expects_stop=True)
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
 

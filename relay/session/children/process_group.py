@@ -66,6 +66,7 @@ class ProcessGroup:
         self._stops: dict[Debuggee, PendingStop] = {}
         self._current: Debuggee | None = None
         self._resumed: tuple[Debuggee, PendingStop] | None = None
+        self._expects_stop = False
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
         self._collections: dict[Any, Debuggee] = {}
@@ -205,7 +206,9 @@ class ProcessGroup:
             self._resumes(member)
         body = await member.ask(command, arguments, timeout=timeout)
         if command == "continue":
-            self.announce_next()
+            expects_stop, self._expects_stop = self._expects_stop, False
+            if not expects_stop:
+                self.announce_next()
         return _with_outer_ids(member, body)
 
     def _owner_of(self, thread_id: int) -> Debuggee | None:
@@ -429,6 +432,12 @@ class ProcessGroup:
     def _announce(self, member: Debuggee) -> None:
         self._current = member
         self._stops[member].announce()
+
+    def expect_stop(self) -> None:
+        """The process that is to be continued next is on its way to a place, as one that steps is: it has as
+        long until another's stop is announced.
+        """
+        self._expects_stop = self._joining is not None
 
     def resumed(self) -> None:
         """The session's stop is over: its process runs. The next stop that waits follows soon."""
