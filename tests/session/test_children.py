@@ -81,6 +81,7 @@ async def test_a_number_used_again_is_another_child(world: World) -> None:
     await world.look()
     world.alive = []
     await world.look()
+    await world.look()
     world.alive = [child(1, "b")]
     await world.look()
     world.children.announced(1, ["b"])
@@ -88,6 +89,15 @@ async def test_a_number_used_again_is_another_child(world: World) -> None:
     await world.look()
     world.children.announced(1, ["c"])
     assert world.told == [(1, ["a"]), (1, ("b",)), (1, ["c"])]
+
+
+async def test_a_child_that_one_listing_has_missed_is_not_announced_again(world: World) -> None:
+    world.children.announced(1, ["a"])
+    world.alive = []  # it was on its way from a parent that has ended to the subreaper
+    await world.look()
+    world.alive = [child(1, "a")]
+    await world.look(last=True)
+    assert world.told == [(1, ["a"])]
 
 
 async def test_a_fresh_fork_waits_for_its_own_command(world: World) -> None:

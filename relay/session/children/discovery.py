@@ -24,12 +24,14 @@ Listing = Callable[[], Awaitable[Sequence[Child]]]
 class Children:
     """What is known of the processes below one program."""
 
-    # Invariant: _found, those that a look saw first, is a part of _known.
+    # Invariant: _found, those that a look saw first, and _missing, those that the last look did not see,
+    # are parts of _known.
 
     def __init__(self, announce: Announce) -> None:
         self._announce = announce
         self._known: set[int] = set()
         self._found: set[int] = set()
+        self._missing: set[int] = set()
         self._young: set[int] = set()
         self._wanted = trio.Event()
 
@@ -59,7 +61,7 @@ class Children:
             await self._wanted.wait()
             await trio.lowlevel.checkpoint()  # who waits for the same stop is answered first
             self._wanted = trio.Event()
-            if await self.look(listing):
+            if await self.look(listing) or self._known:
                 self._wanted.set()
             await trio.sleep(LOOK_SECONDS)
 
@@ -72,9 +74,12 @@ class Children:
         before = set(self._known)
         alive = await listing()
         pids = {child.pid for child in alive}
-        # Numbers of the dead are used again.
-        self._known -= before - pids
-        self._found &= self._known
+        # Numbers of the dead are used again. But a child whose parent ends in the middle of a listing,
+        # so that it gets another, may be missing from that one.
+        gone = before - pids
+        self._known -= gone & self._missing
+        self._missing = gone & self._known
+        self._found &= self._known - gone
         new = [child for child in alive if child.pid not in self._known]
         argv_of = {child.pid: child.argv for child in alive}
         # In the middle of an exec it has no command line at all.
