@@ -90,6 +90,25 @@ def test_a_run_without_a_stop_says_that_it_was_not_asked(tmp_path: Path) -> None
     assert (end["stops"], end["unasked"]) == (0, ["--why account.rate", "--eval 'len(x)'"])
 
 
+def test_a_record_that_nothing_reads_is_named_and_so_is_a_function_that_no_source_has(
+    tmp_path: Path,
+) -> None:
+    Program.write(tmp_path / "accounts.py", ACCOUNTS)
+    command = [sys.executable, "-m", "relay", "run", "--record", "shaer:account.rate"]
+    ran, asked = [
+        subprocess.run(
+            [*command, *words, "--", "accounts.py"],
+            cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+        )
+        for words in ([], ["--on-exception", "--why", "account.rate"])
+    ]  # fmt: skip
+    note = "--record: nothing reads what it keeps; --why EXPR says who wrote that"
+    assert f"[note] {note}" in ran.stderr
+    assert note not in asked.stderr
+    for one in (ran, asked):
+        assert one.stderr.endswith("no source has shaer; did you mean share?\n")
+
+
 def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(
     shell: Shell, tmp_path: Path
 ) -> None:

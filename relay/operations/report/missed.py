@@ -40,8 +40,15 @@ def never_hit(session: Session) -> list[str]:
 
 
 async def misspelt_functions(session: Session) -> dict[str, str]:
-    """Of functions that no source has and that were never called, the names that may be meant."""
-    similar = {name: await similar_function(session, name) for name in _unknown_functions(session)}
+    """Of functions that no source has and that were never called, the names that may be meant.
+
+    Of places of `record`, too, where nobody asks whether they were called.
+    """
+    plan = session.journey.plan
+    places = () if plan is None else plan.recorded_places
+    recorded = [place["function"] for place in places if "function" in place]
+    unknown = [*_unknown_functions(session), *recorded]
+    similar = {name: await similar_function(session, name) for name in unknown}
     return {name: one for name, one in similar.items() if one is not None}
 
 

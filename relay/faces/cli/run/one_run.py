@@ -50,6 +50,10 @@ Request = TypeVar("Request", bound=BaseModel)
 START_SECONDS = 300.0
 """Until a program that is to be asked something stands at its first line."""
 
+UNREAD_RECORD = (
+    "--record: nothing reads what it keeps; --why EXPR says who wrote that, at the first stop"
+)
+
 NAMESAKES_SECONDS = 2.0
 """How long the end of a run may wait until the sources are searched for functions of one name."""
 
@@ -173,6 +177,8 @@ class OneRun:
             )
         for parameter in self._options.parameters:
             await self._writer.noted(f"[note] {all_parameters(parameter)}")
+        if self._options.records and not self._options.whys:
+            await self._writer.noted(f"[note] {UNREAD_RECORD}")
         streams = self._streams
         nursery.start_soon(self._written, streams.write_output, nursery.cancel_scope)
         nursery.start_soon(streams.feed)
