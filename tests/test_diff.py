@@ -2006,7 +2006,7 @@ async def test_a_comparison_of_large_runs_is_given_up_at_once(
     monkeypatch.setattr(two_runs._Runs, "_compared", compared)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
-    sides = sides_of_commands({"script": script.text}, {"script": script.text})
+    sides = await sides_of_commands({"script": script.text}, {"script": script.text})
     settings = load_settings(project_root=tmp_path)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(two_runs.compare_runs, settings, sides, [])
@@ -2055,7 +2055,7 @@ async def test_where_all_is_too_much_calls_are_recorded_whole_around_what_differ
     script = Program.write(tmp_path / "main.py", SPOILT)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
-    sides = sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
+    sides = await sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
     settings = load_settings(project_root=tmp_path, python_path=installed_python(version))
     recorded = []
 
@@ -2080,6 +2080,55 @@ async def test_where_all_is_too_much_calls_are_recorded_whole_around_what_differ
     first = recorded.index((0, 0))
     assert set(recorded[:first]) == {(1, of_all)}
     assert recorded[first:] == [(0, 0)] * 2 + [(price - 20, price + 20)] * 4 + [(263, of_all)] * 4
+
+
+async def test_what_differs_among_the_first_calls_that_are_whole_takes_no_closer_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call before it had other arguments. Nothing is before the first call, so no run was to show more;
+    the same ones were made over and over."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        class Order:
+            def __init__(self):
+                self.lines = [[n, str(n)] for n in range(60)]
+
+        def begun(words):
+            return None
+
+        def price(order):  # @price
+            return len(sys.argv)
+
+        def look(order, n):
+            order.lines[n % 60][0] = n
+
+        order = Order()
+        begun(sys.argv[1:])
+        price(order)
+        for n in range(2000):
+            look(order, n)
+        """,
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
+    monkeypatch.setattr(two_runs, "WHOLE_SECONDS", 0.02)
+    last = []
+
+    async def run(*given: Any, **named: Any) -> Any:
+        ran = await run_recorded(*given, **named)
+        last.append(max(read_whole(ran.stream)))
+        return ran
+
+    monkeypatch.setattr(two_runs, "run_recorded", run)
+    sides = await sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
+    answer = await two_runs.compare_runs(load_settings(project_root=tmp_path), sides, [])
+    head = f"first call that differs: price at main.py:{script.line('price')}"
+    assert answer.text.startswith(head), answer.text
+    assert last[0] < 2000
+    assert last == last[:1] * 4
 
 
 def read_whole(stream: Path) -> list[int]:

@@ -135,7 +135,7 @@ complete -c relay -n '__relay_at demo' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at diff' -l rev -d 'Compare this tree with a revision of it, of git' -r
 complete -c relay -n '__relay_at diff' -l focus -d 'Files, folders, modules, FILE:FUNCTION; default' -r
 complete -c relay -n '__relay_at diff' -l timeout -d 'End each run after so long, and compare what it has called by then' -r
-complete -c relay -n '__relay_at diff' -l python -d 'Interpreter of both' -r
+complete -c relay -n '__relay_at diff' -l python -d 'Interpreter of both, as in relay run' -r
 complete -c relay -n '__relay_at diff' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at diff' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at doctor' -l report -d 'Write all that a report of a fault needs to a JSON file, with secrets masked' -r

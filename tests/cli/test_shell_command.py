@@ -206,17 +206,9 @@ def test_a_command_for_another_debugger_is_named_by_its_path(
         assert finish(start("--adapter", "perl", "proves"))[0] == 4
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (f"{sys.executable} app.py ::: bin/python app.py", 2, "both run by one interpreter"),
-        (f"{sys.executable} app.py ::: app.py", 0, "no call differs"),
-    ],
-)
-def test_a_comparison_runs_both_by_one_interpreter(
-    shell: Shell, tmp_path: Path, words: str, code: int, said: str
+def test_a_comparison_runs_both_by_the_interpreter_that_one_names(
+    shell: Shell, tmp_path: Path
 ) -> None:
     Program.write(tmp_path / "app.py", "def own(): return 1\nown()\n")
-    executable(tmp_path / "bin" / "python", "\0")
-    result = shell.run("diff", "--", *words.split(), code=code)
-    assert said in result.stdout + result.stderr
+    words = [sys.executable, "app.py", ":::", "app.py"]
+    assert "no call differs" in shell.run("diff", "--", *words, code=0).stdout

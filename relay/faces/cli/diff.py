@@ -56,7 +56,11 @@ LONG_SECONDS = 60
     metavar="SECONDS",
     help="End each run after so long, and compare what it has called by then.",
 )
-@click.option("--python", metavar="PATH", help="Interpreter of both; as in relay run.")
+@click.option(
+    "--python",
+    metavar="PATH",
+    help="Interpreter of both, as in relay run; CMD1 and CMD2 may begin with one each.",
+)
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
 def diff(
     rev: str | None,
@@ -80,6 +84,7 @@ def diff(
     Examples:
       relay diff -- app.py --fast ::: app.py
       relay diff -- app.py ::: DEBUG=1 app.py
+      relay diff -- old/bin/python app.py ::: new/bin/python app.py
       relay diff --rev v1.2 -- -m pytest -q tests/test_cart.py
       relay diff --rev HEAD~1 --focus src/cart -- app.py
 
@@ -87,24 +92,26 @@ def diff(
     Exit code: 0 if no call differs, 1 if one does, or only one run makes it, or the exit codes
     differ, 2 if there is nothing to compare; 124 if no call differs by --timeout; 130 after Ctrl-C.
     """
-    commands, python = _commands(words, rev, python)
+    commands, pythons = _commands(words, rev, python)
     with imports_that_stay():
         import trio
 
         from relay.config import ConfigurationError, load_settings
 
     try:
-        settings = load_settings(project_root=Path.cwd(), python_path=python)
+        settings = load_settings(project_root=Path.cwd(), python_path=next(iter(pythons), None))
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
     places = [one for one in focus.split(",") if one]
-    sys.exit(trio.run(_with_signals, settings, commands, rev, places, timeout))
+    sys.exit(trio.run(_with_signals, settings, commands, pythons, rev, places, timeout))
 
 
 def _commands(
     words: Sequence[str], rev: str | None, python: str | None
-) -> tuple[list[dict[str, Any]], str | None]:
-    """The targets of one command or two, and the interpreter of both; raises click.UsageError."""
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The targets of one command or two, and their interpreters, as far as they are named: one for both, or
+    one each. Raises click.UsageError.
+    """
     parts: list[list[str]] = [[]]
     for word in words:
         if word == BETWEEN:
@@ -125,13 +132,11 @@ def _commands(
             )
         )
     pythons = list(dict.fromkeys(named for _, named in read if named is not None))
-    if len(pythons) > 1:
-        raise click.UsageError(f"both run by one interpreter, not by {' and '.join(pythons)}")
     targets = [
         {**program.target, "env": given}
         for (program, _), given in zip(read, variables, strict=True)
     ]
-    return targets, next(iter(pythons), None)
+    return targets, pythons
 
 
 def _and_variables(words: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
@@ -145,6 +150,7 @@ def _and_variables(words: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]
 async def _with_signals(
     settings: Settings,
     commands: Sequence[dict[str, Any]],
+    pythons: Sequence[str],
     rev: str | None,
     focus: Sequence[str],
     timeout: float | None,
@@ -178,7 +184,7 @@ async def _with_signals(
 
             nursery.start_soon(obey)
             nursery.start_soon(say_that_it_takes_long)
-            done = await _compare(settings, commands, rev, focus, timeout, progress)
+            done = await _compare(settings, commands, pythons, rev, focus, timeout, progress)
             code = done if code == NOT_COMPARED else code
             nursery.cancel_scope.cancel()
     if parting:
@@ -203,6 +209,7 @@ async def say_that_it_takes_long() -> None:
 async def _compare(
     settings: Settings,
     commands: Sequence[dict[str, Any]],
+    pythons: Sequence[str],
     rev: str | None,
     focus: Sequence[str],
     timeout: float | None,
@@ -215,7 +222,9 @@ async def _compare(
     compare = partial(compare_runs, settings, limit=timeout, progress=progress)
     try:
         if rev is None:
-            answer = await compare(sides_of_commands(*commands), focus=focus)
+            each = (pythons[0], pythons[1]) if len(pythons) > 1 else None
+            sides = await sides_of_commands(commands[0], commands[1], each)
+            answer = await compare(sides, focus=focus)
         else:
             async with sides_of_revision(commands[0], rev) as sides:
                 answer = await compare(sides, focus=focus_in(sides[0], focus))

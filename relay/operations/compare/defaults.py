@@ -39,9 +39,11 @@ class OtherDefault(NamedTuple):
 class OtherDefaults:
     """The defaults of one side that the other has not."""
 
-    def __init__(self, roots: tuple[str, str], scripts: tuple[str, str] | None) -> None:
-        """Where this side's own code lies, and the other's; scripts: that are each other's counterpart."""
-        self._roots, self._scripts = roots, scripts
+    def __init__(self, folders: Sequence[tuple[str, str]], scripts: tuple[str, str] | None) -> None:
+        """Where code of this side lies, and of the other, inner folders first; scripts: that are each
+        other's counterpart.
+        """
+        self._folders, self._scripts = folders, scripts
 
     def of(self, path: str, line: int) -> Mapping[str, OtherDefault] | None:
         """Those of the function that begins at this line; None if the other side has the same parameters.
@@ -65,9 +67,10 @@ class OtherDefaults:
     def _path_of_other(self, path: str) -> str:
         if self._scripts is not None and os.path.realpath(path) == self._scripts[0]:
             return self._scripts[1]
-        below = self._roots[0] + os.sep
-        if path.startswith(below):
-            return os.path.join(self._roots[1], path.removeprefix(below))
+        for ours, theirs in self._folders:
+            below = ours + os.sep
+            if path.startswith(below):
+                return os.path.join(theirs, path.removeprefix(below))
         return path
 
 

@@ -100,7 +100,7 @@ class Matcher:
         """
         pairs = self._sorted_out(chances)
         outcomes, branches, weaker, changes, unended = pairs.differences.values()
-        if self.one.root == self.other.root:
+        if self.one.has_tree_of(self.other):
             found = [*outcomes, *branches] or weaker or unended
         else:
             found = outcomes or branches or weaker or unended

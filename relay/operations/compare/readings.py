@@ -63,10 +63,17 @@ class Readings:
                 ran.side.roots,
                 self._pids,
                 moments,
-                OtherDefaults((ran.side.root, other.root), scripts),
+                OtherDefaults(
+                    [
+                        *zip(ran.side.libraries, other.libraries, strict=True),
+                        (ran.side.root, other.root),
+                    ],
+                    scripts,
+                ),
                 is_cut=ran.is_cut,
                 script=scripts[0] if scripts else None,
                 masked=self._masked,
+                libraries=ran.side.libraries,
             )
         return kept
 

@@ -6,6 +6,7 @@ Texts stay in the run's file, and are read again for what is shown.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -42,6 +43,11 @@ class Function(NamedTuple):
     """Whether it is in the file that was run."""
     other_defaults: Mapping[str, OtherDefault] | None = None
     """Defaults that the other tree has not, by their parameters; None if both have the same."""
+
+    @property
+    def is_comprehension(self) -> bool:
+        """Whether it is one of a list, a dict or a set, which has no frame from Python 3.12 on."""
+        return self.name.endswith(("<listcomp>", "<dictcomp>", "<setcomp>"))
 
     @property
     def result(self) -> str:
@@ -120,6 +126,8 @@ class RecordedRun:
     pids: tuple[int, ...]
     """Of this run's process and of the other's: such a number stands for an id in both."""
     moments: Moments
+    libraries: tuple[str, ...] = ()
+    """Where its interpreter has its libraries, if that of the other run has them elsewhere; inner folders first."""
     functions: dict[int, Function] = field(default_factory=dict)
     calls: dict[int, EndedCall] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
@@ -137,6 +145,17 @@ class RecordedRun:
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
         self._same = lru_cache(_MOST_KEPT)(self._without_differences)
+
+    def has_tree_of(self, other: RecordedRun) -> bool:
+        """Whether both ran the same files, of own code and of libraries."""
+        return self.root == other.root and self.libraries == other.libraries
+
+    def place_of(self, path: str) -> str:
+        """Where a file lies in the tree, or in a library: equal for what is its counterpart in the other run."""
+        for folder in (*self.libraries, self.root):
+            if path.startswith(folder + os.sep):
+                return os.path.relpath(path, folder)
+        return path
 
     @property
     def count(self) -> int:

@@ -62,11 +62,18 @@ class Side:
     env: Mapping[str, str]
     other_root: str
     """That of the other run. A path in there is the same path for both: of the interpreter that both have, say."""
+    python: str | None = None
+    """Its own interpreter, if the other has another one."""
+    libraries: tuple[str, ...] = ()
+    """Where that has its libraries, inner folders first; empty if both run by one interpreter."""
+    other_libraries: tuple[str, ...] = ()
+    """Those of the other run, in the same order."""
 
     @property
     def roots(self) -> tuple[str, ...]:
         """What is left out of paths, the inner one first."""
-        return tuple(sorted({self.root, self.other_root}, key=len, reverse=True))
+        folders = {self.root, self.other_root, *self.libraries, *self.other_libraries}
+        return tuple(sorted(folders, key=len, reverse=True))
 
     @property
     def script(self) -> str | None:
@@ -82,7 +89,7 @@ class Side:
     @property
     def where_and_what(self) -> tuple[object, ...]:
         """Equal for two sides that are one program."""
-        return dict(self.target), self.root, self.cwd, dict(self.env)
+        return dict(self.target), self.root, self.cwd, dict(self.env), self.python
 
 
 @dataclass(frozen=True)

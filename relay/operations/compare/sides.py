@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
+
+import trio
 
 from relay.environments import is_installed_command
 from relay.errors import InvalidRequest
@@ -15,22 +20,60 @@ from relay.operations.compare.worktree import toplevel, worktree
 SOURCES = ("", "src", "lib")
 """Below the root of a tree: where its packages may lie."""
 
+_SAY_FOLDERS = """\
+import json, sys, sysconfig
+of = sysconfig.get_paths()
+kinds = ("purelib", "platlib", "stdlib", "platstdlib")
+print(json.dumps([*(of[kind] for kind in kinds), sys.prefix, sys.base_prefix]))
+"""
+
 Target = Mapping[str, Any]
 Sides = tuple[Side, Side]
 
 
-def sides_of_commands(one: Target, other: Target) -> Sides:
+async def sides_of_commands(
+    one: Target, other: Target, pythons: tuple[str, str] | None = None
+) -> Sides:
     """Both where we are; scripts of different folders each have their own as root.
 
-    `env` of a target are variables of its environment that the other need not have.
+    `env` of a target are variables of its environment that the other need not have. pythons: the
+    interpreters of both, if they are not the same. Raises InvalidRequest for what is no Python.
     """
     cwd = os.getcwd()
     (one, own), (other, own_of_other) = _and_variables(one), _and_variables(other)
     folders = [_folder(target, cwd) for target in (one, other)]
     roots = (cwd, cwd) if folders[0] == folders[1] else (folders[0], folders[1])
-    return (
+    sides = (
         Side("1", one, roots[0], cwd, _environment([], own), roots[1]),
         Side("2", other, roots[1], cwd, _environment([], own_of_other), roots[0]),
+    )
+    return sides if pythons is None else await _with_interpreters(sides, pythons)
+
+
+async def _with_interpreters(sides: Sides, pythons: tuple[str, str]) -> Sides:
+    ours, theirs = [await _libraries(python) for python in pythons]
+    return (
+        replace(sides[0], python=pythons[0], libraries=ours, other_libraries=theirs),
+        replace(sides[1], python=pythons[1], libraries=theirs, other_libraries=ours),
+    )
+
+
+async def _libraries(python: str) -> tuple[str, ...]:
+    """The folders of an interpreter, inner ones first, in an order that is the same for all."""
+    try:
+        said = await trio.run_process(
+            [python, "-I", "-c", _SAY_FOLDERS], capture_stdout=True, capture_stderr=True
+        )
+        return tuple(map(str, json.loads(said.stdout)))
+    except subprocess.CalledProcessError as error:
+        reason = f"exit code {error.returncode}"
+    except OSError as error:
+        reason = str(error.strerror)
+    except ValueError:
+        reason = "it printed something else than it was asked for"
+    raise InvalidRequest(
+        f"{python} does not run as a Python: {reason}",
+        suggestion="Name the Python of an environment",
     )
 
 

@@ -45,12 +45,13 @@ def read_run(
     is_cut: bool = False,
     script: str | None = None,
     masked: Callable[[str], str] = str,
+    libraries: tuple[str, ...] = (),
 ) -> RecordedRun:
-    """Read the file of a run whose tree lies at `root`.
+    """Read the file of a run whose tree lies at `root`, and the libraries of its interpreter at `libraries`.
 
     `roots`, `pids` and `moments` are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
     """
-    run = RecordedRun(root, roots, stream, pids, moments, is_cut=is_cut, masked=masked)
+    run = RecordedRun(root, roots, stream, pids, moments, libraries, is_cut=is_cut, masked=masked)
     reader = _Reader(run)
     for offset, line in _lines(stream):
         if line[1] in _DIGITS and len(run.calls) < MOST_CALLS:
@@ -61,10 +62,9 @@ def read_run(
             run.add_text(row[0], row[1], offset)
         elif row[0] == 0:
             _, number, name, path, line_of_code, names, collecting = row
-            relative = os.path.relpath(path, root) if path.startswith(root) else path
             run.functions[number] = Function(
                 name,
-                relative,
+                run.place_of(path),
                 line_of_code,
                 tuple(names),
                 collecting,

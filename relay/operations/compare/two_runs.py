@@ -145,7 +145,7 @@ class _Runs:
             while zooms < MOST_ZOOMS:
                 if zooms or is_whole(found):
                     found, answer = await self._without_chance(ran, knows_changes=zooms > 0)
-                    if shows_the_beginning(found):
+                    if shows_the_beginning(found, self._whole):
                         return ran, answer
                     reach *= FARTHER
                 closer = around_beginning(found, reach)
@@ -177,7 +177,7 @@ class _Runs:
                 side,
                 self._focus,
                 Path(self._home) / f"{self._count}.jsonl",
-                self._python,
+                side.python or self._python,
                 rereads=rereads,
                 seed=self._count if scattered and self._count > len(self._sides) else None,
                 limit=self._limit
@@ -186,7 +186,7 @@ class _Runs:
                 whole=self._whole[self._sides.index(side)]._asdict(),
             )
         self._last = ran
-        self._python = ran.python
+        self._python = ran.python  # the other runs by the same, unless it has its own
         if not ran.late:
             self._exit_codes[self._sides.index(side)].add(ran.exit_code)
             self._printed[self._sides.index(side)].add(ran.printed)
@@ -349,12 +349,19 @@ def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:
 
 def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:
     """Whether a function of a run is in the tree of the other: in the same tree, all are."""
-    if run.root == other.root:
+    if run.has_tree_of(other):
         return _all
     called = {function.key for function in other.functions.values()}
+    folders = (other.root, *other.libraries)
     known = {
         number: function.key in called
-        or _is_defined(os.path.join(other.root, function.path), function.name)
+        or (
+            not (run.libraries and function.is_comprehension)  # some Pythons have these inlined
+            and any(
+                _is_defined(os.path.join(folder, function.path), function.name)
+                for folder in folders
+            )
+        )
         for number, function in run.functions.items()
     }
     return known.__getitem__

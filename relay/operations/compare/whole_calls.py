@@ -57,11 +57,16 @@ def is_whole(found: Comparison) -> bool:
     return bool(shown) and all(one.one.is_whole and one.other.is_whole for one in shown)
 
 
-def shows_the_beginning(found: Comparison) -> bool:
+def shows_the_beginning(found: Comparison, recorded: tuple[Whole, Whole]) -> bool:
     """Whether no whole call had other arguments before the first that differs, or before the one that has changed
-    arguments otherwise: else the difference may begin where no call is recorded whole."""
+    arguments otherwise: else the difference may begin where no call is recorded whole.
+
+    recorded: which calls of either run are; before the very first there is none.
+    """
     if not is_whole(found):
         return False
+    if all(one.first == 1 for one in recorded):
+        return True
     shown = [one.one.number for one in (found.first, found.change) if one is not None]
     earlier = [pair for pair in found.parted if pair[0].number < min(shown)]
     return not any(a.is_whole or b.is_whole for a, b in earlier)
