@@ -273,10 +273,12 @@ RAISING = f"""
 async def test_each_exception_of_each_thread_is_a_stop(
     api: Api, program: Callable[..., Program], mode: str
 ) -> None:
+    """With every line, pydevd forgets some that are raised while another thread stops all."""
     raising = program(RAISING)
     session = await api.session()
     await session.post("/exception-breakpoints", filters=["raised"], types=["LookupError"])
-    at = await session.launch(raising.text, launch_mode=mode)
+    env = {"DEBUG_RELAY_EVERY_LINE": ""}
+    at = await session.launch(raising.text, launch_mode=mode, env=env)
     shown: list[str] = []
     while at["status"] == "paused":
         assert at["stop_reason"] == "exception", at

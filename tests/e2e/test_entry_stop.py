@@ -119,7 +119,8 @@ async def test_of_a_package_is_not_in_a_file_without_code(
     """Not compared: a step ends there, at line 0."""
     first = program(text, "pack/__init__.py")
     main = program(OWN, "pack/__main__.py")
-    found = await _run(api, {"module": "pack", "cwd": str(first.path.parents[1])}, {})
+    launch = {"module": "pack", "cwd": str(first.path.parents[1])}
+    found = await _run(api, launch, {"DEBUG_RELAY_EVERY_LINE": ""})
     assert found[0] == _first(main)
 
 
