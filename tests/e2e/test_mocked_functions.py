@@ -108,6 +108,33 @@ TARGETS = [
     "signal.signal signal.getsignal",
 ]
 
+WITHOUT_MODULES = {
+    "an import that raises": 'mock.patch("builtins.__import__", new=fail)',
+    "no modules": "mock.patch.dict(sys.modules, clear=True)",
+    "other modules": "mock.patch.object(sys, 'modules', {'sys': sys})",
+}
+WITHOUT = """
+    import sys
+    from unittest import mock
+
+    class Box:
+        def __init__(self, width):
+            self.width = width
+
+    def total(number):
+        box = Box(number)
+        box.width += 1  # @inner
+        return box.width
+
+    def fail(*arguments, **named):
+        raise RuntimeError("mocked")
+
+    for number in range(3):
+        with @mock:
+            found = total(number)
+        print(found)  # @outer
+"""
+
 TOGETHER = [" ".join(TARGETS[n :: len(TARGETS) // 4]) for n in range(len(TARGETS) // 4)]
 """Four at a time, of modules that have little to do with each other."""
 
@@ -151,4 +178,34 @@ async def test_a_stop_within_a_mock_is_as_any_other(
         at = await session.resume(wait=60)
         assert at["status"] == "terminated", at
         assert await session.printed() == "start\nend 4\n"
+        assert not await session.printed("stderr")
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("without", WITHOUT_MODULES)
+async def test_where_nothing_can_be_imported_the_debugger_has_what_it_needs(
+    api: Api, program: Write, version: str, without: str
+) -> None:
+    written = program(WITHOUT.replace("@mock", WITHOUT_MODULES[without]))
+    session = await api.session(python_path=installed_python(version))
+    with trio.fail_after(120):
+        await session.breakpoint(written.text, written.line("inner"), condition="number != 1")
+        at = await session.launch(written.text, wait=60)
+        assert at["status"] == "paused", at
+        assert at["current_location"]["line"] == written.line("inner")
+        assert (await session.evaluate("number + box.width"))["result"] == "0"
+        assert (await session.locals())["number"]["value"] == "0"
+        watched = await session.post("/data-breakpoints", expression="box.width")
+        assert watched["verified"], watched
+        assert (await session.get("/stacktrace"))["frames"][1]["name"] == "<module>"
+        at = await session.resume(wait=60)
+        assert at["change"]["new"] == "1", at
+        at = await session.post("/step-out", wait=60)
+        assert at["return_value"]["value"] == "1", at
+        at = await session.resume(wait=60)
+        assert at["stop_reason"] == "breakpoint", at
+        assert (await session.evaluate("number"))["result"] == "2"
+        at = await session.resume(wait=60)
+        assert at["status"] == "terminated", at
+        assert await session.printed() == "1\n2\n3\n"
         assert not await session.printed("stderr")

@@ -43,13 +43,14 @@ def load_parts(cache: str | None) -> Any:
 
 
 def load_debugger(
-    setup: dict[str, Any], parts: Any, sock: socket.socket
+    setup: dict[str, Any], parts: Any, own: Any, sock: socket.socket
 ) -> tuple[Any, Any, socket.socket]:
     """pydevd with the probe in it, a PyDB, and the socket as they use it. Leaves the process if pydevd is unfit."""
-    loading, kept = parts.load("pydevd/load"), parts.load("pydevd/kept")
+    loading, kept = parts.load("pydevd/load"), parts.load("pydevd/kept", own.space)
     try:
-        pydevd, py_db = loading.load_pydevd(setup["debugpy"], kept.keep)
-        probe = pydevd._debug_relay_probe = parts.load("probe/entry")
+        pydevd, py_db = loading.load_pydevd(setup["debugpy"], kept.keep, own)
+        own.keep_modules()
+        probe = pydevd._debug_relay_probe = parts.load("probe/entry", own.space)
         reason = probe.unfit()
         if reason is not None:
             raise loading.UnfitError(reason)
@@ -123,11 +124,12 @@ def main() -> None:
         del sys.path[0]  # this file's directory: the program has nothing to find there
     os.set_inheritable(setup["fd"], False)
     sock = socket.socket(fileno=setup["fd"])
-    pydevd, py_db, sock = load_debugger(setup, parts, sock)
-    linking, hooks = parts.load("pydevd/link"), parts.load("pydevd/hooks")
+    own = parts.load("pydevd/own_builtins").OwnBuiltins()
+    pydevd, py_db, sock = load_debugger(setup, parts, own, sock)
+    linking, hooks = (parts.load("pydevd/" + name, own.space) for name in ("link", "hooks"))
     witness = parts.load("start_witness")
     parts.keep()
-    del parts  # and with it what only loading needs
+    del parts, own  # and with them what only loading needs
     spec = receive_program(witness, sock)
     hide_hash_seed(spec["hash_seed"])
     link = linking.Link(pydevd, py_db, sock)

@@ -41,13 +41,18 @@ class Parts:
         self._code_of = store.code
         self._stores = store, self.load("module_store").ModuleStore(kept, cache, HERE)
 
-    def load(self, name: str) -> Any:
-        """The module in a file of that name, without its suffix. One of several finds the others."""
+    def load(self, name: str, builtins: Any = None) -> Any:
+        """The module in a file of that name, without its suffix. One of several finds the others.
+
+        builtins: the built-in functions that it finds, if not the program's.
+        """
         path = os.path.join(HERE, *name.split("/")) + ".py"
         module: Any = types.ModuleType(
             "_debug_relay_" + name.replace("/entry", "").replace("/", "_")
         )
         module.__file__, module._debug_relay_code_of = path, self._code_of
+        if builtins is not None:
+            module.__builtins__ = builtins
         exec(self._code_of(path), module.__dict__)
         del module._debug_relay_code_of
         return module

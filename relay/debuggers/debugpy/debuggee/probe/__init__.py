@@ -38,6 +38,7 @@ PARTS = (
     "values/tables",
     "values/contents",
     "values/attributes",
+    "hooks/own_modules",
     "frames/stack_frames",
     "frames/opcodes",
     "frames/joined_groups",

@@ -41,8 +41,11 @@ def prepare(cache: str | None = None) -> Any:
     parts = module.Parts(cache)
     parts.find_modules()
     try:
-        for name in ("load", "kept", "link", "hooks"):
+        for name in ("load", "own_builtins"):
             _parts[name] = parts.load("pydevd/" + name)
+        _parts["own"] = _parts["own_builtins"].OwnBuiltins()
+        for name in ("kept", "link", "hooks"):
+            _parts[name] = parts.load("pydevd/" + name, _parts["own"].space)
     except BaseException:
         parts.keep()
         raise
@@ -73,10 +76,11 @@ def join(spec: dict[str, str]) -> None:
     if sock is None:
         return
     parts = prepare(spec["cache"])
-    loading, kept = _parts["load"], _parts["kept"]
+    loading, kept, own = _parts["load"], _parts["kept"], _parts["own"]
     try:
-        pydevd, py_db = loading.load_pydevd(spec["debugpy"], kept.keep)
-        probe = pydevd._debug_relay_probe = parts.load("probe/entry")
+        pydevd, py_db = loading.load_pydevd(spec["debugpy"], kept.keep, own)
+        own.keep_modules()
+        probe = pydevd._debug_relay_probe = parts.load("probe/entry", own.space)
         if probe.unfit() is not None:
             raise loading.UnfitError
         kept.give_functions_to(probe)

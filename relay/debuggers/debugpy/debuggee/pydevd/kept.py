@@ -51,6 +51,7 @@ _KEPT: tuple[tuple[Any, str, str], ...] = (
     (json.decoder, "JSONDecoder", "JSONDecoder"),
     (json, "loads dumps JSONEncoder JSONDecoder", ""),
     (dis, "findlinestarts get_instructions", ""),
+    (ast, "parse walk", ""),
 )
 """Modules, what of them is kept, and which of that are classes written in Python."""
 _AS_THEY_ARE: tuple[tuple[Any, str], ...] = (
@@ -59,7 +60,6 @@ _AS_THEY_ARE: tuple[tuple[Any, str], ...] = (
     (functools, "partial wraps lru_cache cmp_to_key"),
     (collections, "deque OrderedDict defaultdict Counter"),
     (weakref, "ref"),
-    (ast, "parse walk"),
 )
 """Modules whose functions are kept, and not what those call."""
 _PATCHES = (
@@ -92,11 +92,14 @@ _spaces: list[tuple[dict[str, Any], Any]] = []  # in which kept functions run, a
 _kept: dict[int, tuple[Any, Any]] = {}  # by the id of what is kept: that, and what is in its place
 
 
-def keep() -> None:
-    """Keep them as they are now, and give them to pydevd. Before any object of it is made."""
+def keep(own_builtins: dict[str, Any]) -> None:
+    """Keep them as they are now, and give them to pydevd. Before any object of it is made.
+
+    own_builtins: the built-in functions that they find.
+    """
     if not _kept:
         for module, names, classes in _KEPT:
-            _keep_of(module, names.split(), classes.split())
+            _keep_of(module, names.split(), classes.split(), own_builtins)
         for module, names in _AS_THEY_ARE:
             _note(module, {n: vars(module)[n] for n in names.split() if n in vars(module)})
         _join_spaces()
@@ -145,8 +148,10 @@ def own_socket(sock: socket.socket) -> socket.socket:
     return own
 
 
-def _keep_of(module: Any, names: list[str], classes: list[str]) -> None:
-    space = dict(vars(module))
+def _keep_of(
+    module: Any, names: list[str], classes: list[str], own_builtins: dict[str, Any]
+) -> None:
+    space = {**vars(module), "__builtins__": own_builtins}
     _spaces.append((space, module))
     for name, value in vars(module).items():
         if _is_of(module, value) and name not in _CHANGED_IN_PLACE:

@@ -63,13 +63,15 @@ class UnfitError(Exception):
     """This interpreter's pydevd is not one that the bootstrap was written for."""
 
 
-def load_pydevd(fallback: str, keep: Callable[[], None]) -> tuple[types.ModuleType, Any]:
+def load_pydevd(
+    fallback: str, keep: Callable[[dict[str, Any]], None], own: Any
+) -> tuple[types.ModuleType, Any]:
     """pydevd of the interpreter's own debugpy, or of the one in directory `fallback`, and a PyDB.
 
-    keep: called ahead of that, when pydevd is imported.
+    keep: called ahead of that, when pydevd is imported; own: the built-in functions that it gets.
     Raises UnfitError when neither is supported, or pydevd lacks a name that the bootstrap uses.
     """
-    with _untouched_process():
+    with _untouched_process(), own.given_to_pydevd():
         package = _own_debugpy()
         if not is_supported(installed_version(package)):
             package = os.path.join(fallback, "debugpy")
@@ -87,7 +89,7 @@ def load_pydevd(fallback: str, keep: Callable[[], None]) -> tuple[types.ModuleTy
             raise UnfitError(reason)
         if kept:  # else it asks on standard error for what is done here
             sys.modules["_pydevd_bundle.pydevd_utils"].SUPPORT_GEVENT = True  # type: ignore[attr-defined]
-        keep()
+        keep(own.space)
         pydevd = sys.modules["pydevd"]
         return pydevd, pydevd.PyDB()
 

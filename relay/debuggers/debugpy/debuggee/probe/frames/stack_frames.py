@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import give_back_own_modules
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
 
 _WAITS = ("do_wait_suspend", "_do_wait_suspend")  # pydevd's, in which a stopped thread is
@@ -23,6 +24,7 @@ _PROXIES = sys.version_info >= (3, 13)  # f_locals writes through
 
 def debugger() -> Any:
     """pydevd's one PyDB, or None."""
+    give_back_own_modules()
     constants = sys.modules.get("_pydevd_bundle.pydevd_constants")
     get = getattr(constants, "get_global_debugger", None)
     return get() if get is not None else None

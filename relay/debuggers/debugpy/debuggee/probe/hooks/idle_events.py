@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         debugger,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
+    from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import give_back_own_modules
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
         someone_steps_or_stops,
@@ -286,6 +287,7 @@ def _on_line(code: Any, line: int) -> Any:
     is_quiet = _is_nothing_under_way(code)
     if is_quiet and not stops and _is_line_idle(code, line) and _idle.epoch is epoch:
         return MONITORING.DISABLE
+    give_back_own_modules()
     begin_questions()
     answer = _idle.line(code, line)
     end_questions(code, line, epoch if is_quiet and _idle.epoch is epoch else None)
@@ -302,6 +304,7 @@ def _on_start(code: Any, offset: int) -> Any:
         return MONITORING.DISABLE if _idle.epoch is epoch else None
     if code not in _with_known_file:
         attempt(_find_file_of, code, frame_at(1))
+    give_back_own_modules()
     answer = _idle.start(code, offset)
     _this_thread.is_known = True
     if answer is None and _is_start_idle(code):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         report_debugger,
         unfit,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import keep_own_modules
     from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import (
         hide_own_threads,
         keep_no_frames,
@@ -83,6 +84,7 @@ def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
     load_unwinder()
     attempt(give_back_modules)
+    attempt(keep_own_modules)
     attempt(hide_own_threads)
     attempt(write_stacks_at_signal)
     apply_patch("warnings", keep_filters)

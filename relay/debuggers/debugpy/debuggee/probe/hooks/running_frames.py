@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import _thread
 import itertools
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        frame_at,
+        process_id,
+    )
 
 _OF_PYTHON = "_debug_relay_original"
 _NUMBER_OF_THREAD = "_debug_relay_number"
@@ -83,5 +86,5 @@ def _name_of_thread(name: Any, thread: Any, is_current_thread: bool) -> Any:
     with sys.modules["_pydevd_bundle.pydevd_constants"]._thread_id_lock:
         if getattr(thread, "__pydevd_id__", None) is None:
             number = thread.__dict__.setdefault(_NUMBER_OF_THREAD, _next_number())
-            thread.__pydevd_id__ = f"pid_{os.getpid()}_id_{number}"
+            thread.__pydevd_id__ = f"pid_{process_id()}_id_{number}"
         return thread.__pydevd_id__
