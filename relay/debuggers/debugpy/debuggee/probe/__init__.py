@@ -53,6 +53,7 @@ PARTS = (
     "values/variables",
     "values/pages",
     "frames/returns",
+    "frames/kept_locals",
     "stops/exceptions",
     "frames/snapshot",
     "frames/expressions",

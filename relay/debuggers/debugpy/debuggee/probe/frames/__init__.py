@@ -4,6 +4,7 @@ stack_frames        frames by the numbers that DAP gives them, apart from the de
 scopes              their locals and globals, in the order of definition
 frame_memory        what only memory says of one: cells, and what an instruction is about to take
 frame_moves         frames that are made to go on in another code
+kept_locals         what was looked at, which a frame keeps no longer as it runs on
 templates           where a frame that renders a template is to be shown
 snapshot            the locals of several frames in one answer, within one budget
 report              the locals that matter and the whole stack, for a short report

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import patch_kept_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import show_templates
     from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
@@ -103,6 +104,7 @@ def patch_program() -> None:
     apply_patch("step targets", list_every_call)
     apply_patch("idle events", leave_idle_events_out)
     apply_patch("returns", patch_returns)
+    apply_patch("kept locals", patch_kept_locals)
     apply_patch("resumes", patch_resumes)
     apply_patch("stops", announce_stops)
     apply_patch("arrivals", ask_on_arrival)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
 _ORDER = (
     "traps",  # given to frames that run on, when all else is done and said
+    "locals",  # that were looked at: whoever looks has done so by then
     "answer",  # last of those that follow a stop: everything that resuming says is queued by then
     "references",  # what the end of a value runs, the program runs before its next line
     "process",  # before all others: in a forked child that is not debugged nothing else may be done
