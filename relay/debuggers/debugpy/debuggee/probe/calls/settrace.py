@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         WAITS,
         YIELDS,
         ends_wait,
+        is_left_by_exception,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
@@ -148,7 +149,7 @@ class _CallListener:
                         self.raised_at = frame.f_lineno
                         frame.f_trace_lines = True
                         self._note_thrown(frame)
-                elif event == "line":
+                elif event == "line" and not self._is_being_left(frame):
                     self.thrown_at = self.raised_at = None
                     self.note_handled(frame)
             except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
@@ -158,6 +159,11 @@ class _CallListener:
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self if record.is_active else self.inner
+
+    def _is_being_left(self, frame: Any) -> bool:
+        """Whether the line is none, but an exception that leaves a handler of the frame's."""
+        operations = self.function.operations
+        return self.raised_at is not None and is_left_by_exception(operations, frame.f_lasti)
 
     def note_handled(self, frame: Any) -> None:
         """Which exception the frame handles as a line begins, or as it goes on behind a `yield`.

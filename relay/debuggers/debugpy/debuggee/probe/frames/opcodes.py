@@ -33,6 +33,7 @@ GOES_ELSEWHERE = operations_named(
 RAISES = dis.opmap["RAISE_VARARGS"]  # without an argument: what is handled, again
 BEGINS_HANDLER = dis.opmap.get("PUSH_EXC_INFO")
 """Of 3.11 and later; before, the exception is handled when the handler begins."""
+_LEAVES_HANDLER = tuple(dis.opmap.get(name) for name in ("COPY", "POP_EXCEPT", "RERAISE"))
 _YIELD_FROM = dis.opmap.get("YIELD_FROM")  # of `await`, too; up to 3.10
 HAS_TABLE = hasattr(dis, "_parse_exception_table")
 """Since 3.11 handlers are in a table; before, instructions open and close blocks."""
@@ -49,6 +50,12 @@ def ends_wait(operations: bytes, at: int, kind: type) -> bool:
     """Whether an exception of this kind, told of at this instruction, is how `yield from` or `await`
     learns that what it waits for has returned. Nobody handles it, and it leaves no frame."""
     return at >= 0 and operations[at] in WAITS and issubclass(kind, StopIteration)
+
+
+def is_left_by_exception(operations: bytes, at: int) -> bool:
+    """Whether a line that begins at this instruction is none: an exception leaves a handler or a `finally`
+    there. On 3.11 that has the number of its last line, and is an event where it was raised in another."""
+    return at >= 0 and tuple(operations[at : at + 6 : 2]) == _LEAVES_HANDLER
 
 
 def handler_table(code: Any) -> list[Any]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         WAITS,
         YIELDS,
         ends_wait,
+        is_left_by_exception,
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
@@ -113,6 +114,9 @@ class _LocalListener:
         if not trace.is_active:
             return self.inner
         if event == "line":
+            operations = b"" if self.error is None else frame.f_code.co_code
+            if is_left_by_exception(operations, frame.f_lasti):
+                return self
             self.handled, self.error = self._handled(frame), None
             if self.handled is None:
                 self.came = None
