@@ -163,7 +163,7 @@ class _CallListener:
     def _is_being_left(self, frame: Any) -> bool:
         """Whether the line is none, but an exception that leaves a handler of the frame's."""
         operations = self.function.operations
-        return self.raised_at is not None and is_left_by_exception(operations, frame.f_lasti)
+        return self.raised is not None and is_left_by_exception(operations, frame.f_lasti)
 
     def note_handled(self, frame: Any) -> None:
         """Which exception the frame handles as a line begins, or as it goes on behind a `yield`.
@@ -173,12 +173,15 @@ class _CallListener:
         """
         handled = sys.exc_info()[1]
         at = max(frame.f_lasti, 0)
-        if handled is None and self.function.operations[at] == BEGINS_HANDLER:
-            handled = self.raised
+        if self.raised is not None and self.function.operations[at] == BEGINS_HANDLER:
+            handled = (
+                self.raised
+            )  # said from the next instruction on; a caller may handle another one
         if handled is None or not (handled is self.raised or is_raised_through(frame, handled)):
             self.raised = self.came = None
+            # An `except*` may handle a group that was made for it while the frame waits, above another one.
             if self.inner is None:
-                frame.f_trace_lines = False
+                frame.f_trace_lines = handled is not None and self.function.suspends
         else:
             self.failed, self.raised = type(handled), handled
             frame.f_trace_lines = True

@@ -114,7 +114,8 @@ class _LocalListener:
         if not trace.is_active:
             return self.inner
         if event == "line":
-            operations = b"" if self.error is None else frame.f_code.co_code
+            on_its_way = self.handled if self.error is None else self.error
+            operations = b"" if on_its_way is None else frame.f_code.co_code
             if is_left_by_exception(operations, frame.f_lasti):
                 return self
             self.handled, self.error = self._handled(frame), None
