@@ -71,7 +71,7 @@ LEFT = """
         call(function)
 """
 FUNCTIONS = ("in_finally", "in_handler", "in_both", "in_outer", "in_generator")
-LEFT_BY = {name: "ValueError: 3" for name in FUNCTIONS}
+LEFT_BY = dict.fromkeys(FUNCTIONS, "ValueError: 3")
 LEFT_BY["in_outer"] = "IndexError: list index out of range"
 
 
