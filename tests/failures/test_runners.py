@@ -376,6 +376,7 @@ async def test_what_pytest_reports_in_the_end_has_failed(api: Api, program: Writ
 
 
 RUN_INSIDE = """
+    import sys
     import threading
     import unittest
     import pytest
@@ -431,6 +432,25 @@ RUN_INSIDE = """
 
         suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
         assert suite.run(unittest.TestResult()).errors
+
+    def test_a_runner_in_another_thread():
+        class Inner(unittest.TestCase):
+            def test_inner(self):
+                self.assertEqual(3, 4)
+
+        def run(results):
+            suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
+            results.append(suite.run(unittest.TestResult()))
+            try:
+                raise KeyError("told")
+            except KeyError:
+                results[-1].addError(Inner("test_inner"), sys.exc_info())
+
+        results = []
+        thread = threading.Thread(target=run, args=(results,))
+        thread.start()
+        thread.join()
+        assert len(results[0].failures + results[0].errors) == 2
 
     def test_that_fails(pytester):
         pytester.makepyfile(SUITE)

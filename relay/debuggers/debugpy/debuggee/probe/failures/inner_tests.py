@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_pytest import pytest_phase
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
 
 _RUNNER = os.path.join("_pytest", "runner.py")
@@ -32,8 +33,12 @@ _RUNS: dict[str, str | tuple[str, ...]] = {
 
 
 def tests_around() -> int:
-    """How many tests this thread is inside of."""
-    return sum(_is_one_of(_PHASES, frame) for frame in _stack())
+    """How many tests this thread is inside of: the one that pytest runs, too, whose function
+    pytest-twisted calls in another greenlet, and which may run others in another thread.
+    """
+    around = [frame.f_code for frame in _stack() if _is_one_of(_PHASES, frame)]
+    is_elsewhere = not any(code.co_filename.endswith(_RUNNER) for code in around)
+    return len(around) + (is_elsewhere and pytest_phase() is not None)
 
 
 def is_run_by_a_test(running: Any) -> bool:
