@@ -459,6 +459,59 @@ async def test_an_attach_in_vain_does_the_target_no_harm(
         assert process.poll() is None
 
 
+async def test_a_debugger_that_comes_too_late_says_nothing_in_the_program(
+    api: Api, program: Callable[..., Program], tmp_path: Path
+) -> None:
+    """It takes longer to import, as on a busy machine, than somebody waits for it."""
+    slow = program("""
+        import builtins
+        import time
+
+        original = builtins.__import__
+
+        def slowly(name, *rest, **named):
+            if name == "debugpy.server":
+                builtins.__import__ = original
+                print("importing", flush=True)
+                input()
+            return original(name, *rest, **named)
+
+        builtins.__import__ = slowly
+        print("up", flush=True)
+        while builtins.__import__ is slowly:
+            time.sleep(0.01)
+        print("on", flush=True)
+        while True:
+            time.sleep(0.01)
+    """)
+    said = tmp_path / "stderr"
+    with said.open("wb") as errors, target(slow.text, stdin=subprocess.PIPE, stderr=errors) as one:
+        assert one.stdin is not None
+        assert one.stdout is not None
+        session = await api.session()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_attach_in_vain, session, one.pid)
+            with trio.fail_after(DEADLINE):
+                line = await trio.to_thread.run_sync(one.stdout.readline, abandon_on_cancel=True)
+            assert line == "importing\n"
+            await session.delete()
+        one.stdin.write("\n")
+        one.stdin.flush()
+        with trio.fail_after(DEADLINE):
+            line = await trio.to_thread.run_sync(one.stdout.readline, abandon_on_cancel=True)
+        assert line == "on\n"
+        again = await api.session()
+        await again.post("/attach", pid=one.pid, connect_timeout=120)
+        await again.delete()
+        assert one.poll() is None
+    assert said.read_bytes() == b""
+
+
+async def _attach_in_vain(session: Session, pid: int) -> None:
+    with pytest.raises(Refused):
+        await session.post("/attach", pid=pid, connect_timeout=120)
+
+
 async def test_a_process_whose_main_thread_is_over(
     api: Api, program: Callable[..., Program], tmp_path: Path
 ) -> None:

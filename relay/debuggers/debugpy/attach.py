@@ -58,8 +58,9 @@ TAKEN = "already being debugged"
 """What debugpy's adapter says to a second client, and we do of a process."""
 
 SILENT_PROCESS = (
-    "Its main thread runs no Python code now: it is busy in C code, or waits while other threads "
-    "are busy. The debugger is queued there: try again later, or raise connect_timeout"
+    "Its main thread runs no Python code now (it is busy in C code, or waits while other threads "
+    "are busy), or the machine is so busy that the debugger is still being imported there. Try again "
+    "later, or raise connect_timeout"
 )
 SILENT_PORT = (
     "Something accepts connections there and says nothing: check that it is the port of "

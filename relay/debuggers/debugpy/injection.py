@@ -94,7 +94,12 @@ def attach():
         replace()
         leave_servers_out()
         import attach_pid_injected
-        attach_pid_injected.attach({setup!r})
+        try:
+            import debugpy.server  # which takes seconds on a busy machine
+        except Exception:
+            pass  # as it will there, which says so
+        if is_awaited():
+            attach_pid_injected.attach({setup!r})
     except BaseException:
         pass  # it has given its reason; the program must not get the exception
     finally:
@@ -149,13 +154,13 @@ def refuse(event):
         pass
     finally:
         relay.close()
-def begin():
+def is_awaited():
     try:
         with socket.socket() as late:
             late.bind({address!r})  # nobody waits for us any more
     except OSError:
         return True
-if begin():
+if is_awaited():
     if is_taken():
         refuse({taken!r})
     elif is_patched():
