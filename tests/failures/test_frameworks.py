@@ -1627,3 +1627,59 @@ async def test_a_cell_of_a_notebook(api: Api, program: Write) -> None:
     assert stop.what == ("command", "KeyError", 2)
     assert stop.locals["item"] == "7"
     assert await found.session.printed() == "failed\n"
+
+
+async def test_what_scrapy_says_in_its_log_alone(api: Api, program: Write) -> None:
+    """Its engine stands in for itself: it is not among what the tests are run with."""
+    for package in ("scrapy", "scrapy/core"):
+        program("", f"{package}/__init__.py")
+    program(
+        """
+        import logging
+
+        logger = logging.getLogger(__name__)
+
+        def read(start):
+            try:
+                return next(start)
+            except Exception as exception:
+                logger.error(f"Error while reading start items and requests: {exception}.", exc_info=True)
+
+        def process(step):
+            try:
+                step()
+            except Exception:
+                logger.error("Error while processing requests from start()", exc_info=True)
+
+        def warn():
+            try:
+                int("x")
+            except ValueError:
+                logger.error("This is what a spider has closed for", exc_info=True)
+        """,
+        "scrapy/core/engine.py",
+    )
+    spider = program(
+        """
+        from scrapy.core import engine
+
+        def start():
+            prices = {}
+            yield prices["milk"]  # @start
+
+        def enqueue():
+            wanted = None
+            wanted.push(3)  # @enqueue
+
+        engine.read(start())
+        engine.process(enqueue)
+        engine.warn()
+        """
+    )
+    found = await run(api, script=spider.text)
+    assert [stop.what for stop in found.stops] == [
+        ("task", "KeyError", spider.line("start")),
+        ("task", "AttributeError", spider.line("enqueue")),
+    ]
+    assert found.stops[0].locals == {"prices": "{}"}
+    assert found.exit_code == 0

@@ -58,6 +58,19 @@ _LOGS = (
     ("concurrent.futures._base", "concurrent.futures", ("exception calling callback",), "future"),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
     ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
+    # What start() of a spider raises, and what the parts do that a project brings for Scrapy's own.
+    (
+        "scrapy.core.engine",
+        "scrapy.core.engine",
+        (
+            "Error while ",
+            "Slot close failure",
+            "Downloader close failure",
+            "Scraper close failure",
+            "Scheduler close failure",
+        ),
+        "task",
+    ),
     ("apscheduler.executors.base", "apscheduler.executors", ('Job "%s" raised',), "job"),
     # The loops of uvloop are compiled: what they give to no handler of the program's, they log.
     ("uvloop", "asyncio", ("",), "task"),
