@@ -26,6 +26,23 @@ def threads_from_outside(pid: int | None) -> list[str]:
     return found
 
 
+def runnable_threads(pid: int) -> set[int] | None:
+    """The threads of a process that compute now, or could; None if the system does not say, or it is stopped."""
+    found = set()
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                rest = (task / "stat").read_text("utf-8", "replace").rpartition(")")[2]
+                state = rest.split()[0]
+                if state in "Tt":
+                    return None
+                if state == "R":
+                    found.add(int(task.name))
+    except OSError:
+        return None
+    return found
+
+
 def _kernel_place(task: Path) -> str:
     """The kernel's function that a thread waits in, where this user may know it."""
     try:

@@ -79,6 +79,18 @@ async def test_code_that_keeps_the_interpreter_is_seen_from_outside(
     assert await session.printed() == "up\ngot 1\n"  # the read was not cut short
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_pause_there_shows_the_stacks(api: Api, program: Write, version: str) -> None:
+    code = program(KEEPS)
+    session = await up(api, code, version)
+    answer = await session.post("/pause")
+    assert answer["status"] == "running"
+    assert "C code keeps the interpreter to itself (the GIL)" in answer["message"]
+    assert f"{code.path.name}:{code.line('keeps')} in keep" in answer["report"]
+    await session.post("/input", input="!")
+    await session.get("/events", types="stopped,terminated", timeout=30)
+
+
 async def test_the_thread_that_computes_is_the_one_that_runs(api: Api, program: Write) -> None:
     code = program("""
         import re

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -19,9 +20,9 @@ from relay.debuggers.debugpy.about import DEBUGGER
 from relay.debuggers.debugpy.breakpoints import exception_filters, function_breakpoint
 from relay.debuggers.debugpy.probe_connection import ProbeLink
 from relay.debuggers.debugpy.rungs import children_spec
-from relay.debuggers.debugpy.silent_process import report_from_outside
+from relay.debuggers.debugpy.silent_process import answered_or_seen, report_from_outside
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
-from relay.errors import DebuggerTimeout, NotSupported
+from relay.errors import NotSupported
 from relay.session.dap.breakpoint_events import name_of, take_places
 from relay.session.inspector import MAX_VALUE, Extra, FoundFunction, Inspector, Page
 from relay.session.own_code import own_roots
@@ -32,9 +33,6 @@ from relay.session.state.stop import Frame, RaisedException
 if TYPE_CHECKING:
     from relay.redaction.redaction import Redaction
     from relay.session.debuggee.debuggee import Debuggee
-
-SILENT_SECONDS = 5.0
-"""A process that has not answered for so long does not come to run Python."""
 
 
 class ProbeInspector(Inspector):
@@ -247,22 +245,13 @@ class ProbeInspector(Inspector):
     ) -> dict[str, Any]:
         if (number := wanted.get("thread")) is not None:
             wanted["thread"] = self._debuggee.inner_id(number)
-        try:
-            answer = await self._probe.ask_any_time("hang_report", timeout, reveal=reveal, **wanted)
-        except DebuggerTimeout:
-            # Sooner it may be only slow, and run Python while its stacks are written.
-            if number is not None or timeout is None or timeout < SILENT_SECONDS:
-                raise
-            found = await trio.to_thread.run_sync(
-                report_from_outside,
-                self._debuggee.pid,
-                own_roots(self._debuggee.session),
-                wanted.get("frames", 30),
-                abandon_on_cancel=True,
-            )
-            if found is None:
-                raise
-            return found
+        ask = partial(self._probe.ask_any_time, "hang_report", timeout, reveal=reveal, **wanted)
+        if number is not None:
+            answer = await ask()
+        else:
+            roots = own_roots(self._debuggee.session)
+            look = partial(report_from_outside, self._debuggee.pid, roots, wanted.get("frames", 30))
+            answer = await answered_or_seen(ask, timeout, self._debuggee.pid, look)
         for thread in answer["threads"]:
             for one in (thread, (thread["waits_for"] or {}).get("held_by") or {}):
                 for key in ("id", "thread_id"):

@@ -6,7 +6,6 @@ the debugger's own answer is not missed, and one that outlasts `wait` is not los
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -37,7 +36,6 @@ from relay.models.execution import (
 from relay.operations.inspect.inspection import reported_threads
 from relay.operations.inspect.snapshot import included_parts, values_within
 from relay.operations.report.blocked import (
-    PATIENCE,
     until_stop_or_blocked,
     why_not_paused,
 )
@@ -56,9 +54,13 @@ from relay.session.state.journey import leg_of, setting_of
 from relay.session.state.stop import Stop
 
 STEP_WAIT = 10.0
+"""Seconds that a step or a pause waits for its stop by default."""
+
+PAUSE_ANSWER = 0.3
+"""Seconds that a debugger is given to say that it pauses the program: later it does so all the same."""
+
 MOST_RUNNING = 20
 """Processes that the answer of a pause names which it has not stopped."""
-"""Seconds that a step or a pause waits for its stop by default."""
 
 IRREGULAR = frozenset({"stepBack", "reverseContinue", "restartFrame"})
 """Commands that do not go on from where the program stands."""
@@ -97,11 +99,16 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     cursor = session.events.last_seq
     await _check_thread(debuggee, stop, body.thread_id)
     # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
-    with contextlib.suppress(DebuggerTimeout):
+    is_late = False
+    try:
         thread = await _thread_to_pause(debuggee) if body.thread_id is None else body.thread_id
-        await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
+        await debuggee.request("pause", {"threadId": thread}, timeout=PAUSE_ANSWER)
+    except DebuggerTimeout:
+        is_late = True
     wait = STEP_WAIT if body.wait is None else body.wait
-    reported = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
+    reported = await until_stop_or_blocked(
+        session, cursor, wait, asked=body.wait is not None, is_late=is_late
+    )
     running = debuggee.group.running()[:MOST_RUNNING] or None
     result = await present_as(PauseResult, session, body, cursor, running=running)
     room = body.max_chars - len(result.model_dump_json(include={"running"}))

@@ -50,20 +50,22 @@ _FRAMES, _LOCALS, _TASKS = 10, 10, 20
 
 
 async def until_stop_or_blocked(
-    session: Session, cursor: int, wait: float, *, asked: bool
+    session: Session, cursor: int, wait: float, *, asked: bool, is_late: bool = False
 ) -> list[dict[str, Any]] | None:
     """Wait for a stop; what the threads report, as soon as it is clear that none comes by itself.
 
     asked: the client said how long; then a thread that sleeps or waits with a limit is waited for.
+    is_late: the debugger has not answered for some time: it is asked at once.
     """
     deadline = trio.current_time() + wait
-    pause = AT_ONCE
+    pause = 0.0 if is_late else AT_ONCE
     while True:
         left = max(0.0, deadline - trio.current_time())
         if await session.events.wait(cursor, types=STOPS, timeout=min(left, pause)):
             return None
         facts = await _facts(session)
-        if facts and all(one["blocked"] for one in facts) and not (asked and _comes_back(facts)):
+        is_still = facts and all(one["blocked"] or one.get("silent") for one in facts)
+        if facts and is_still and not (asked and _comes_back(facts)):
             return facts
         pause = AGAIN
         if trio.current_time() >= deadline:
@@ -71,7 +73,9 @@ async def until_stop_or_blocked(
 
 
 def _comes_back(facts: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether some thread waits for a limited time only."""
+    """Whether some thread waits for a limited time only, or is in a call of C code."""
+    if any(one.get("silent") for one in facts):
+        return True
     waits = [thread["waits_for"] for one in facts for thread in one["threads"]]
     return any(
         wait is not None and (wait["kind"] == "sleep" or wait["timeout_seconds"] is not None)
@@ -111,6 +115,7 @@ async def why_not_paused(
         return {}
     if facts:
         found = await report_of(session, facts, max_chars // TEXT_SHARE)
+        waits = HOLDS_ALL if all(one.get("silent") for one in facts) else waits
         return {"message": waits, **_fields(found, max_chars)} if session.stop is None else {}
     inspector = session.debuggee.inspector
     try:
