@@ -86,6 +86,37 @@ CIRCLE = """
 """
 
 
+TRANSFERS = """
+    import threading
+
+    class Account:
+        def __init__(self):
+            self.lock = threading.Lock()
+
+    def transfer(source, target):
+        with source.lock:
+            both.wait()
+            with target.lock:
+                pass
+
+    one, other, both = Account(), Account(), threading.Barrier(2)
+    for name, accounts in (("A", (one, other)), ("B", (other, one))):
+        threading.Thread(target=transfer, args=accounts, name=name, daemon=True).start()
+    print("up", flush=True)
+    threading.Event().wait()
+"""
+
+
+async def test_two_locks_of_one_name_are_told_apart(api: Api, program: Write) -> None:
+    """Both threads run one function, to which each is another argument."""
+    session = await up(api, program(TRANSFERS))
+    report = await hang(session, lambda told: told["deadlocks"])
+    assert [found["text"] for found in report["deadlocks"]] == [
+        "thread A waits for lock target.lock (source.lock in B) held by B, "
+        "which waits for lock target.lock (source.lock in A) held by A"
+    ]
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_the_circle_of_a_deadlock_is_named(api: Api, program: Write, version: str) -> None:
     code = program(CIRCLE)
@@ -747,19 +778,20 @@ ENTERED = """
 
 @pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
 @pytest.mark.parametrize(
-    ("way", "name"),
+    ("way", "names"),
     [
-        ("by_method", "self._lock"),
-        ("by_function", "account._lock"),
+        ("by_method", ("self._lock", None)),
+        ("by_function", ("account._lock", None)),
         ("by_stack", None),
         ("by_stack_of_generators", None),
-        ("by_sum", "locks[(number + 1) % len(locks)]"),
-        ("in_time", "locks[1 - number]"),
+        ("by_sum", ("locks[(number + 1) % len(locks)]", "locks[number]")),
+        ("in_time", ("locks[1 - number]", "locks[number]")),
     ],
 )
 async def test_the_circle_of_locks_that_are_entered_in_other_ways(
-    api: Api, program: Write, way: str, name: str | None, version: str
+    api: Api, program: Write, way: str, names: tuple[str, str | None] | None, version: str
 ) -> None:
+    """names: of the lock where it is waited for, and where it is held, if that is another one."""
     session = await api.session(python_path=bare(version))
     await session.launch(program(ENTERED).text, args=[way], wait=0)
     report = await hang(session, lambda told: told["deadlocks"])
@@ -767,8 +799,10 @@ async def test_the_circle_of_locks_that_are_entered_in_other_ways(
     assert found["text"].startswith("thread A waits for lock ")
     assert found["text"].endswith(" held by A")
     assert " held by B, which waits for " in found["text"]
-    if name is not None:
-        assert found["text"].count(f"lock {name} held") == 2
+    if names is not None:
+        name, there = names
+        named = f"lock {name} held" if there is None else f"lock {name} ({there} in "
+        assert found["text"].count(named) == 2
 
 
 NOT_IN_TIME = """

@@ -75,7 +75,10 @@ def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def sentence(circle: Sequence[Thread], noun: str = "thread") -> str:
-    """`thread A waits for lock x held by B, which waits for lock y held by A`"""
+    """`thread A waits for lock x held by B, which waits for lock y held by A`
+
+    Where two locks have one name, as if both threads run one function: `lock x (y in B) held by B`.
+    """
     names = [*(thread["name"] for thread in circle[1:]), circle[0]["name"]]
     if len(circle) == 1:
         if circle[0]["waits_for"]["kind"] == "future":
@@ -83,12 +86,21 @@ def sentence(circle: Sequence[Thread], noun: str = "thread") -> str:
             self_ = "one of them" if one["held_by"]["others"] else "that thread"
             return f"thread {circle[0]['name']} waits for {one['on']}, and is {self_} itself"
         names = ["itself"]
-    steps = [waited(thread, name, noun) for thread, name in zip(circle, names, strict=True)]
+    locks = [thread["waits_for"]["on"] for thread in circle]
+    steps = [
+        waited(thread, name, noun, is_ambiguous=locks.count(lock) > 1)
+        for thread, name, lock in zip(circle, names, locks, strict=True)
+    ]
     return f"{noun} {circle[0]['name']} " + ", which ".join(f"waits for {step}" for step in steps)
 
 
-def waited(thread: Thread, holder: str | None, noun: str = "thread") -> str:
-    """What a thread waits for, and who has to act, in a few words."""
+def waited(
+    thread: Thread, holder: str | None, noun: str = "thread", *, is_ambiguous: bool = False
+) -> str:
+    """What a thread waits for, and who has to act, in a few words.
+
+    is_ambiguous: another lock has the same name; so its name where it is held is said, too.
+    """
     wait = thread["waits_for"]
     if wait["kind"] == "join" and holder is not None:
         return f"the end of {'itself' if holder == 'itself' else noun + ' ' + holder}"
@@ -96,4 +108,9 @@ def waited(thread: Thread, holder: str | None, noun: str = "thread") -> str:
         return f"a future of {holder}"
     named = wait["kind"] in ("lock", "semaphore")
     what = f"{wait['kind']} {wait['on']}" if named else str(wait["on"])
-    return what if holder is None else f"{what} held by {holder}"
+    if holder is None:
+        return what
+    name_there = (wait["held_by"] or {}).get("name_there")
+    if is_ambiguous and name_there and name_there != wait["on"]:
+        what += f" ({name_there} in {holder})"
+    return f"{what} held by {holder}"

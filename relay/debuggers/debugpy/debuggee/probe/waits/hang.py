@@ -299,6 +299,7 @@ def _wait_view(wait: Wait, names: dict[int, str]) -> dict[str, Any]:
             "thread_id": _number_of_thread(thread),
             "ident": held.ident,
             "others": list(held.others),
+            "name_there": held.name_there,
             "name": names.get(held.ident) or f"thread {held.ident}, which has ended",
         }
         answer["known_from"] = held.known_from

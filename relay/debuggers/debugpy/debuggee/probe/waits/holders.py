@@ -64,6 +64,8 @@ class Holder(NamedTuple):
     known_from: str
     others: tuple[int, ...] = ()
     """Threads of which any could end the wait in its place."""
+    name_there: str | None = None
+    """What the lock is called where it is held, if that is known: there it may be another argument."""
 
 
 class LockHold(NamedTuple):
@@ -76,6 +78,8 @@ class LockHold(NamedTuple):
     """Whether by a `with`, which lets go itself; what is acquired, another thread may release."""
     let_go: frozenset[int] = frozenset()
     """Ids of locks that the same thread has let go for as long as it waits in a condition."""
+    name_there: str | None = None
+    """What it is called there, if that is known."""
 
     def is_of(self, lock: Any, matches: Callable[[Any, Any], bool]) -> bool:
         """Whether it is this lock that is held here."""
@@ -138,7 +142,7 @@ class Holders:
             found = {h.ident: h for h in self._all_holds() if h.is_of(lock, matches)}
             if len(found) == 1:
                 hold = next(iter(found.values()))
-                return Holder(hold.ident, hold.known_from)
+                return Holder(hold.ident, hold.known_from, name_there=hold.name_there)
             if found:
                 return None  # only one can be right
         return attempt(self._in_generator, lock)  # type: ignore[no-any-return]
@@ -275,15 +279,16 @@ def _holds_of(
             value = attempt(stored_result, expression, frame)
             if value is not None and expression not in given_back:
                 place = place_text(frame, line)
-                text = f"{who} stands inside `with {expression_text(expression)}` at {place}"
-                found.append(LockHold(value, ident, text, True, let_go))
+                name = expression_text(expression)
+                text = f"{who} stands inside `with {name}` at {place}"
+                found.append(LockHold(value, ident, text, True, let_go, name))
     if "acquire" in code.co_names:
         for expression, line in _acquired(code, frame.f_lasti):
             value = attempt(stored_result, expression, frame)
             if value is not None:
-                text = f"{who} passed `{expression_text(expression)}.acquire()`"
-                text = f"{text} at {place_text(frame, line)}"
-                found.append(LockHold(value, ident, text, False, let_go))
+                name = expression_text(expression)
+                text = f"{who} passed `{name}.acquire()` at {place_text(frame, line)}"
+                found.append(LockHold(value, ident, text, False, let_go, name))
     return found
 
 
