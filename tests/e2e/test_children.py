@@ -253,3 +253,41 @@ async def test_what_children_print_is_in_the_output(
     assert ended["exit_code"] == 0
     assert await session.printed() == "before\nout\nshell\nforked\nafter\n"
     assert await session.printed("stderr") == "err\n"
+
+
+FORKS = """
+    import _thread
+    import os
+    import sys
+    import threading
+    import warnings
+
+    begun, over = threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        over.wait()
+
+    if len(sys.argv) > 1:
+        _thread.start_new_thread(wait, ())  # as threads of C libraries, none that threading knows
+        begun.wait()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    over.set()
+    print(len(caught))
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_python_warns_of_a_fork_beside_threads_as_it_does_alone(
+    api: Api, program: Callable[..., Program], version: str
+) -> None:
+    script, python = program(FORKS), installed_python(version)
+    for args in ([], ["threads"]):
+        session = await api.session(python_path=python)
+        await session.launch(script.text, args=args)
+        assert await session.printed() == f"{len(args)}\n"

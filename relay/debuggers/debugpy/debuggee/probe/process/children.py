@@ -168,7 +168,17 @@ class _ForkWarning:
             return False
         running: Any = threading._active, threading._limbo  # type: ignore[attr-defined]
         threads = [thread for group in running for thread in list(group.values())]
-        return sum(not getattr(t, "is_pydev_daemon_thread", False) for t in threads) == 1
+        own = sum(bool(getattr(one, "is_pydev_daemon_thread", False)) for one in threads)
+        return _thread_count(len(threads)) - own == 1
+
+
+def _thread_count(known: int) -> int:
+    """As Python counts: the system's, those of C libraries among them, or those that `threading` knows."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[17])
+    except (OSError, ValueError, IndexError):
+        return known
 
 
 _QUIET_FORK: Any = ("ignore", _ForkWarning(), DeprecationWarning, None, 0)
