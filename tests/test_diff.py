@@ -937,6 +937,52 @@ def test_why_one_side_did_not_come_as_far_is_said(diff: Diff, tmp_path: Path) ->
     ]
 
 
+def test_modules_that_git_ignores_are_there_in_a_revision_too(diff: Diff, tmp_path: Path) -> None:
+    """As those that an installation in place makes: `_version.py`, or what is compiled."""
+    root = tmp_path / "repository"
+    Program.write(root / "shop" / "__init__.py", "")
+    prices = Program.write(
+        root / "shop" / "prices.py",
+        """
+        import importlib.util
+
+        from shop._version import RATE
+
+        def price(n):
+            return n * RATE
+
+        def has_compiled():
+            return importlib.util.find_spec("shop.fast") is not None
+        """,
+    )
+    Program.write(root / "main.py", "from shop.prices import *\nprint(price(2), has_compiled())\n")
+    Program.write(root / ".gitignore", "_version.py\n*.so\nbuilt/\n")
+    Program.write(root / "shop" / "fast.c", "int one;\n")
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    made = Program.write(root / "shop" / "_version.py", "RATE = 3\n")
+    for folder in ("shop", "built"):
+        Program.write(root / folder / "fast.so", "")
+
+    equal = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    assert (equal.returncode, equal.stderr) == (0, "")
+    assert equal.stdout == "no call differs: 2 with equal arguments, of 2 and 2\n"
+
+    Program.write(root / "shop" / "fast.c", "int two;\n")
+    Program.write(prices.path, prices.path.read_text().replace("n * RATE", "n + RATE"))
+    done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    assert done.stdout.splitlines() == [
+        "first call that differs: price at shop/prices.py:5",
+        "  with n=2",
+        "this tree: → 5",
+        "HEAD: → 6",
+        "1 of 2 calls with equal arguments differ",
+        "compiled modules are this tree's in both, though their sources differ",
+    ]
+    assert made.path.read_text() == "RATE = 3\n"
+
+
 def test_where_two_trees_lie_makes_no_difference_in_texts_that_are_cut(
     diff: Diff, tmp_path: Path
 ) -> None:

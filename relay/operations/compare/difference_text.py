@@ -31,6 +31,8 @@ CUT = "…"
 MOST_CALLERS = 3
 
 ENDS_IN_A_PLACE = re.compile(r" at .+:\d+$")
+COMPILED_OTHERWISE = "compiled modules are this tree's in both, though their sources differ"
+
 NARROW = 40
 """To how many characters lines are cut for the sake of those that end in a place."""
 
@@ -62,6 +64,8 @@ def comparison_text(found: Comparison, both: Compared) -> str:
     first = found.first
     if both.ends_differ and found.matched and (first is None or first.is_end):
         text = f"exit codes differ: {_exit_codes(both.ran)}\n{text}"
+    if both.ran[1].side.is_compiled_otherwise:
+        text += f"\n{COMPILED_OTHERWISE}"
     return fitted(text)
 
 

@@ -68,6 +68,8 @@ class Side:
     """Where that has its libraries, inner folders first; empty if both run by one interpreter."""
     other_libraries: tuple[str, ...] = ()
     """Those of the other run, in the same order."""
+    is_compiled_otherwise: bool = False
+    """Whether it has the other's compiled modules, though their sources are others here."""
 
     @property
     def roots(self) -> tuple[str, ...]:

@@ -97,7 +97,8 @@ async def sides_of_revision(target: Target, revision: str) -> AsyncIterator[Side
     """
     root = await toplevel(os.getcwd())
     async with worktree(root, revision) as tree:
-        yield two_trees(target, revision, root, tree)
+        ours, theirs = two_trees(target, revision, root, tree.path)
+        yield ours, replace(theirs, is_compiled_otherwise=tree.is_compiled_otherwise)
 
 
 def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from subprocess import DEVNULL
+from typing import NamedTuple
 
 import trio
 
 from relay.environments import own_environment
 from relay.errors import InvalidRequest
 from relay.operations.compare.scratch import scratch_directory
+
+_MADE = (".py", ".pyd", ".so")
+"""Ends of the names of modules that an installation may make, and that git is told to ignore."""
+_COMPILED = _MADE[1:]
+_LIST_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+_NATIVE_SOURCES = ("*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.pxd", "*.pyx", "*.rs")
+
+
+class Worktree(NamedTuple):
+    """A revision's tree."""
+
+    path: str
+    is_compiled_otherwise: bool
+    """Whether compiled modules in it are of other sources than the revision has."""
 
 
 async def toplevel(directory: str) -> str:
@@ -34,8 +49,9 @@ async def toplevel(directory: str) -> str:
 
 
 @asynccontextmanager
-async def worktree(root: str, revision: str) -> AsyncIterator[str]:
-    """The tree at `root` as it is at a revision, for as long as the block runs.
+async def worktree(root: str, revision: str) -> AsyncIterator[Worktree]:
+    """The tree at `root` as it is at a revision, for as long as the block runs; with the modules that git ignores
+    beside those that it has, as `_version.py`, or what was compiled: those are of the tree at `root`.
 
     Raises InvalidRequest for a revision that git does not know.
     """
@@ -52,11 +68,38 @@ async def worktree(root: str, revision: str) -> AsyncIterator[str]:
             code, _, complaint = await _git(root, "worktree", "add", "--detach", tree, commit)
             if code:
                 raise InvalidRequest(f"git made no worktree of {revision}: {complaint[-200:]}")
-            yield tree
+            _, ignored, _ = await _git(root, *_LIST_IGNORED)
+            made = await trio.to_thread.run_sync(_bring_modules, root, tree, ignored.split("\0"))
+            is_compiled = any(name.endswith(_COMPILED) for name in made)
+            yield Worktree(tree, is_compiled and await _has_other_native_sources(root, commit))
         finally:
             with trio.CancelScope(shield=True):
                 await _git(root, "worktree", "remove", "--force", "--force", tree)
                 await _git(root, "worktree", "prune")  # also of what a killed one has left
+
+
+def _bring_modules(root: str, tree: str, names: Sequence[str]) -> list[str]:
+    """Those of these files that are modules, in folders that the tree has, too, and that it has not itself."""
+    brought = []
+    for name in names:
+        ours, theirs = os.path.join(root, name), os.path.join(tree, name)
+        if (
+            name.endswith(_MADE)
+            and os.path.isdir(os.path.dirname(theirs))
+            and not os.path.lexists(theirs)
+        ):
+            with suppress(OSError):  # it is gone, say
+                if name.endswith(_COMPILED):
+                    os.symlink(ours, theirs)  # they are large
+                else:
+                    shutil.copyfile(ours, theirs)
+                brought.append(name)
+    return brought
+
+
+async def _has_other_native_sources(root: str, commit: str) -> bool:
+    code, _, _ = await _git(root, "diff", "--quiet", commit, "--", *_NATIVE_SOURCES)
+    return code == 1
 
 
 async def _git(directory: str, *words: str) -> tuple[int, str, str]:
@@ -69,4 +112,4 @@ async def _git(directory: str, *words: str) -> tuple[int, str, str]:
         stdin=DEVNULL,
         check=False,
     )
-    return done.returncode, done.stdout.decode().strip(), done.stderr.decode().strip()
+    return done.returncode, os.fsdecode(done.stdout).strip(), os.fsdecode(done.stderr).strip()
