@@ -1294,3 +1294,44 @@ async def test_a_step_into_a_function_that_gets_its_checks_enters_nothing_else(
     assert (stop["change"]["old"], stop["change"]["new"]) == ("0", "1")
     assert stop["change"]["location"]["line"] == stepped.line("writes")
     assert (await session.resume(wait=30))["status"] == "terminated"
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+async def test_what_a_check_finds_nothing_by_is_no_exception_of_the_program(
+    api: Api, program: Write, version: str
+) -> None:
+    """Its object is gone, or has the attribute no more: a look into it raises, and takes it back."""
+    written = program("""
+        class Plain:
+            def put(self, value):
+                self.x = value
+                return self.x
+
+        def put_away(it):
+            del it.x
+            it.y = 1
+            it.x = 2
+
+        one, other = Plain(), Plain()
+        one.x = 0
+        one.put(1)  # @start
+        put_away(one)
+        del one
+        other.put(3)
+        other.put(4)
+        try:
+            {}[5]
+        except KeyError:
+            pass
+    """)
+    session = await at_start(api, written, version)
+    await session.post("/exception-breakpoints", filters=["raised"])
+    await session.post("/data-breakpoints", expression="one.x")
+    changes, raised = [], []
+    while (stop := await session.resume(wait=60, include=["exception"]))["status"] == "paused":
+        if (change := stop.get("change")) is not None:
+            changes.append((change["old"], change["new"]))
+        else:
+            raised.append(stop["stop"]["exception"]["message"])
+    assert changes == [("0", "1"), ("1", None), (None, "2")]
+    assert raised == ["5"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
         value_named,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_passed_over
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_class,
         module_of,
@@ -122,7 +123,7 @@ class _Policy:
     first_raise_only = False
 
     def excludes(self, original: Any, exception_breakpoint: Any, trace: Any) -> Any:
-        if original(exception_breakpoint, trace):
+        if original(exception_breakpoint, trace) or _is_of_check(trace):
             return True
         if trace is None or not _is_refined(exception_breakpoint):
             return False
@@ -139,6 +140,15 @@ class _Policy:
 
 
 _policy = _Policy()
+
+
+def _is_of_check(trace: Any) -> bool:
+    """Whether a look of the debugger's own within this code has raised it, and takes it back."""
+    return (
+        trace is not None
+        and trace.tb_next is None
+        and is_passed_over(trace.tb_frame.f_code, trace.tb_lasti)
+    )
 
 
 def _is_refined(exception_breakpoint: Any) -> bool:

@@ -65,6 +65,7 @@ _LEAST_STACK = 8  # of a code with checks: what the handler of one that leaves h
 
 _inserted = CodeTable()
 _checked_behind = CodeTable()
+_passed_over = CodeTable()
 _unwound = CodeTable()
 _landings = CodeTable()
 _ways_in = CodeTable()
@@ -248,6 +249,12 @@ def write_behind(code: Any, offset: int) -> int | None:
     return found
 
 
+def is_passed_over(code: Any, offset: int) -> bool:
+    """Whether what is raised at this offset only tells a check that there is nothing to compare: the
+    program raised nothing."""
+    return offset in _passed_over.get(code, ())
+
+
 def is_before_send(code: Any, offset: int) -> bool:
     """Whether a check at this offset stands where the frame hands on to another one: the next event
     may be that one's."""
@@ -378,4 +385,10 @@ def _note_checks(made: Any, traps: dict[Instruction, _Trap], unwinding: Unwindin
     checks = [*unwinding.checks, *[one for trap in traps.values() for one in trap.checks]]
     _checked_behind[made] = {
         at: line for one, line in checks for at in range(one.here, one.here + one.size, UNIT_BYTES)
+    }
+    _passed_over[made] = {
+        at
+        for trap in traps.values()
+        for begin, behind, _ in trap.reads
+        for at in range(begin.here, behind.here, UNIT_BYTES)
     }
