@@ -28,6 +28,7 @@ from relay.models.launch import AttachRequest
 from relay.models.patterns import PATTERN_WORDS
 from relay.models.profiles import CreateProfile
 from relay.models.trace import TraceRequest
+from relay.models.variables import ChildrenQuery
 from tests.http.fake import Body, Needed, Query
 
 JSON = "application/json"
@@ -54,6 +55,29 @@ def test_absent_body_is_the_empty_object(content_type: str | None) -> None:
 )
 def test_json_media_types(content_type: str) -> None:
     assert read_body(Body, b'{"name": "x"}', content_type).name == "x"
+
+
+@pytest.mark.parametrize("name", ["utf-16", "UTF-16LE", '"latin1"', "utf-7;q=1"])
+def test_a_body_is_utf_8_and_says_nothing_else(name: str) -> None:
+    with pytest.raises(UnsupportedMediaType, match=r"must be UTF-8, not (?i:utf-|latin1)"):
+        read_body(Body, b"{}", f"application/json; charset={name}")
+    for known in ("utf-8", '"UTF-8"', "us-ascii", ""):
+        read_body(Body, b"{}", f"application/json; Charset = {known}")
+
+
+def test_fields_that_do_not_go_together_are_a_fault_of_the_whole() -> None:
+    for body in (
+        {"mode": "attach"},
+        {"pid": 1},
+        {"launch": {"script": "a"}, "attach": {"pid": 1}},
+    ):
+        with pytest.raises(InvalidRequest) as refused:
+            read_body(CreateSession, json.dumps(body).encode(), JSON)
+        assert [one["field"] for one in refused.value.details["errors"]] == ["body"]
+        assert not refused.value.message.startswith("body")
+    with pytest.raises(InvalidParameter) as refused_query:
+        read_query(ChildrenQuery, b"offset=1&start=1")
+    assert [one["field"] for one in refused_query.value.details["errors"]] == ["query"]
 
 
 @pytest.mark.parametrize(

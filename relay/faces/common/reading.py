@@ -49,13 +49,32 @@ def read_body(model: type[Model], raw: bytes, content_type: str | None) -> Model
 
 
 def _check_media_type(content_type: str | None) -> None:
-    kind = (content_type or "").partition(";")[0].strip().lower()
+    kind, _, parameters = (content_type or "").partition(";")
+    kind = kind.strip().lower()
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
+        _check_charset(parameters)
         return
     shown = f"not {bounded(kind)}" if kind else "and this one has none"
     raise UnsupportedMediaType(
         f"a body must have the content type application/json, {shown}", content_type=bounded(kind)
     )
+
+
+_CHARSET = re.compile(r'(?:^|;)\s*charset\s*=\s*"?([^";\s]*)', re.IGNORECASE)
+_UTF_8 = ("", "utf-8", "utf8", "us-ascii", "ascii")
+"""ASCII is a part of it, and no name is none."""
+
+
+def _check_charset(parameters: str) -> None:
+    """JSON has no charset but UTF-8: a body that claims another one would be read as what it is not."""
+    named = _CHARSET.search(parameters)
+    if named is not None and named[1].lower() not in _UTF_8:
+        charset = bounded(named[1])
+        raise UnsupportedMediaType(
+            f"a body of JSON must be UTF-8, not {charset}",
+            suggestion="Send it as UTF-8, and leave out charset or name utf-8",
+            charset=charset,
+        )
 
 
 def check_extent(raw: bytes) -> None:
@@ -132,7 +151,12 @@ def _refuse_body(error: ValidationError, model: type[BaseModel], raw: bytes) -> 
     if not isinstance(given, dict):
         raise _bad_body("the body must be a JSON object", raw)
     found = complaints(error, model, given)
-    raise InvalidRequest(summary(found), errors=found)
+    raise InvalidRequest(summary(found), errors=_named(found, "body"))
+
+
+def _named(found: list[Complaint], whole: str) -> list[Complaint]:
+    """The complaints, each with a field: those about fields that do not go together are of the whole."""
+    return [{**one, "field": one["field"] or whole} for one in found]
 
 
 def _parser_message(message: str, raw: bytes) -> str:
@@ -224,7 +248,7 @@ def _only_absent(error: ValidationError, repeated: list[Complaint]) -> bool:
 
 def _refuse_query(found: list[Complaint], *, absent: bool = False) -> NoReturn:
     kind = MissingParameter if absent else InvalidParameter
-    raise kind(summary(found), errors=found)
+    raise kind(summary(found), errors=_named(found, "query"))
 
 
 def read_path(types: Mapping[str, type], given: Mapping[str, str]) -> dict[str, str | int]:
