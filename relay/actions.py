@@ -53,6 +53,19 @@ class Action(Enum):
     CHOOSE_PROCESS = "Choose another process of the list of processes"
     CHOOSE_PYTHON_PROCESS = "Choose one of the Python processes in the list of processes"
     READ_INJECTOR = "Read injector in details; or $otherwise"
+    AWAIT_PROCESS = (
+        "Its main thread runs no Python code now (it is busy in C code, or waits while other threads "
+        "are busy), or the machine is so busy that the debugger is still being imported there. Try "
+        "again later, or give it more time to answer"
+    )
+    CHECK_SILENT_PORT = (
+        "Something accepts connections there and says nothing: check that it is the port of "
+        "`debugpy --listen`, that no other debug client is attached, and give it more time to answer"
+    )
+    CHECK_SILENT_DEBUGGER = (
+        "The debugger is there and has not attached: check what is to be attached to, "
+        "and give it more time"
+    )
     SET_PTRACE_SCOPE = "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise"
     READ_LAST_OUTPUT = "Read the program's output for its last words"
     WAIT_FOR_INPUT_REQUEST = "Send more when the program asks for input"

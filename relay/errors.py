@@ -218,7 +218,7 @@ class AttachTimeout(RelayError):
     """The target did not answer within `connect_timeout`."""
 
     code, status = "ATTACH_TIMEOUT", 504
-    way_out = "Check that the target runs Python code now, and raise connect_timeout"
+    way_out = Action.AWAIT_PROCESS
 
 
 class AttachRefused(RelayError):

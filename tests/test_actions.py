@@ -41,7 +41,7 @@ FACES: Mapping[str, tuple[Words, str]] = {
 }
 """The words of each face, and what stands in those of the others."""
 
-OWN = re.compile(r"printed by relay serve")
+OWN = re.compile(r"printed by relay serve|`debugpy --listen`")
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -58,7 +58,7 @@ def test_the_api_has_a_way_for_every_action_and_the_general_words_name_no_face()
     assert None not in ROUTE_WORDS.values()
     general = {action.name: action.value for action in Action}
     speech = re.compile(rf"\b(?:GET|POST|PUT|PATCH|DELETE)\b|/sessions|/api/v1|{TOOL}|{COMMAND}")
-    assert {n: OWN.sub("", t) for n, t in general.items() if speech.search(t)} == {}
+    assert {n: t for n, t in general.items() if speech.search(OWN.sub("", t))} == {}
 
 
 @pytest.mark.parametrize("face", FACES)

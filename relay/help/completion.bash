@@ -20,7 +20,7 @@ _relay_options() {
     agent) printf '%s\n' -h --help ;;
     'agent hook') printf '%s\n' -h --help ;;
     'agent install') printf '%s\n' --client --dry-run --uninstall --project --name --state-dir -h --help ;;
-    attach) printf '%s\n' --url --json -b --break --adapter --wait -h --help ;;
+    attach) printf '%s\n' --url --json -b --break --adapter --connect-timeout --wait -h --help ;;
     break) printf '%s\n' -s --session --url --json -d --delete --log --hits -h --help ;;
     completion) printf '%s\n' -h --help ;;
     continue) printf '%s\n' -s --session --url --json --wait -h --help ;;
@@ -33,7 +33,7 @@ _relay_options() {
     ez) printf '%s\n' -h --help ;;
     'ez debugserver') printf '%s\n' -h --help ;;
     'ez version') printf '%s\n' -h --help ;;
-    hang) printf '%s\n' -s --session --url --json --pid --reveal -h --help ;;
+    hang) printf '%s\n' -s --session --url --json --pid --connect-timeout --reveal -h --help ;;
     input) printf '%s\n' -s --session --url --json --eof -n --no-newline --wait -h --help ;;
     locals) printf '%s\n' -s --session --url --json -f --frame -h --help ;;
     mcp) printf '%s\n' --tools --project-root --python-path --max-sessions --state-dir --log-level --log-format -h --help ;;
@@ -70,6 +70,7 @@ _relay_values() {
     'agent install --state-dir') : ;;
     'attach --adapter') : ;;
     'attach --break') : ;;
+    'attach --connect-timeout') : ;;
     'attach --url') : ;;
     'attach --wait') : ;;
     'attach -b') : ;;
@@ -101,6 +102,7 @@ _relay_values() {
     'eval --url') : ;;
     'eval -f') : ;;
     'eval -s') : ;;
+    'hang --connect-timeout') : ;;
     'hang --pid') : ;;
     'hang --session') : ;;
     'hang --url') : ;;

@@ -96,6 +96,7 @@ complete -c relay -n '__relay_at attach' -l json -d 'Print the API\'s data as JS
 complete -c relay -n '__relay_at attach' -s b -d 'Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' -r
 complete -c relay -n '__relay_at attach' -l break -d 'Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' -r
 complete -c relay -n '__relay_at attach' -l adapter -d 'Debugger of the program' -r
+complete -c relay -n '__relay_at attach' -l connect-timeout -d 'How long an attach may take to be answered' -r
 complete -c relay -n '__relay_at attach' -l wait -d 'How long to wait for the next stop, question or end' -r
 complete -c relay -n '__relay_at attach' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at attach' -l help -d 'Show this message and exit'
@@ -172,6 +173,7 @@ complete -c relay -n '__relay_at hang' -l session -d 'The session' -r
 complete -c relay -n '__relay_at hang' -l url -d 'The server' -r
 complete -c relay -n '__relay_at hang' -l json -d 'Print the API\'s data as JSON, for programs'
 complete -c relay -n '__relay_at hang' -l pid -d 'Of this process' -r
+complete -c relay -n '__relay_at hang' -l connect-timeout -d 'How long an attach may take to be answered' -r
 complete -c relay -n '__relay_at hang' -l reveal -d 'Show what is masked by its name, too'
 complete -c relay -n '__relay_at hang' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at hang' -l help -d 'Show this message and exit'

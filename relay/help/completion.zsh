@@ -21,7 +21,7 @@ _relay_options() {
     agent) printf '%s\n' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     'agent hook') printf '%s\n' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     'agent install') printf '%s\n' '--client:claude-code, codex, gemini, vscode, cursor, windsurf, zed, opencode or cline' '--dry-run:Only show what would be written' '--uninstall:Take away what was installed' '--project:For this directory and whoever works in it, not for the user' '--name:What the MCP server is called there' '--state-dir:Directory of config.json' '-h:Show this message and exit' '--help:Show this message and exit' ;;
-    attach) printf '%s\n' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '-b:Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' '--break:Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' '--adapter:Debugger of the program' '--wait:How long to wait for the next stop, question or end' '-h:Show this message and exit' '--help:Show this message and exit' ;;
+    attach) printf '%s\n' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '-b:Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' '--break:Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' '--adapter:Debugger of the program' '--connect-timeout:How long an attach may take to be answered' '--wait:How long to wait for the next stop, question or end' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     break) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '-d:Delete this one' '--delete:Delete this one' '--log:Print TEXT with its {expressions} instead of stopping' '--hits:Stop by the count of hits' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     completion) printf '%s\n' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     continue) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '--wait:How long to wait for the next stop, question or end' '-h:Show this message and exit' '--help:Show this message and exit' ;;
@@ -34,7 +34,7 @@ _relay_options() {
     ez) printf '%s\n' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     'ez debugserver') printf '%s\n' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     'ez version') printf '%s\n' '-h:Show this message and exit' '--help:Show this message and exit' ;;
-    hang) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '--pid:Of this process' '--reveal:Show what is masked by its name, too' '-h:Show this message and exit' '--help:Show this message and exit' ;;
+    hang) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '--pid:Of this process' '--connect-timeout:How long an attach may take to be answered' '--reveal:Show what is masked by its name, too' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     input) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '--eof:Close the program'"'"'s standard input after it' '-n:Send TEXT as it is' '--no-newline:Send TEXT as it is' '--wait:How long to wait for the next stop, question or end' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     locals) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '-f:Frame of the stack, counted from the top' '--frame:Frame of the stack, counted from the top' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     mcp) printf '%s\n' --tools:default '--project-root:Where relative paths start' '--python-path:Interpreter of programs' '--max-sessions:Sessions that may live at once' '--state-dir:Directory of config.json' '--log-level:What is logged to standard error' '--log-format:Lines of the log as text, or each a JSON object' '-h:Show this message and exit' '--help:Show this message and exit' ;;
@@ -71,6 +71,7 @@ _relay_values() {
     'agent install --state-dir') : ;;
     'attach --adapter') : ;;
     'attach --break') : ;;
+    'attach --connect-timeout') : ;;
     'attach --url') : ;;
     'attach --wait') : ;;
     'attach -b') : ;;
@@ -102,6 +103,7 @@ _relay_values() {
     'eval --url') : ;;
     'eval -f') : ;;
     'eval -s') : ;;
+    'hang --connect-timeout') : ;;
     'hang --pid') : ;;
     'hang --session') : ;;
     'hang --url') : ;;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
 
@@ -95,3 +96,23 @@ def test_a_process_that_is_none_is_refused_in_words(shell: Shell) -> None:
     with_server = shell.run("hang", "--pid", absent, code=1)
     assert with_server.stderr == refused.stderr
     assert len(shell.json("sessions")["items"]) == 1
+
+
+KEEPS_THE_INTERPRETER = """
+    print("up", flush=True)
+    sum(range(10**12))  # one call into C
+"""
+
+
+def test_a_process_that_does_not_answer_is_given_more_time_by_an_option(
+    shell: Shell, tmp_path: Path
+) -> None:
+    script = Program.write(tmp_path / "busy.py", KEEPS_THE_INTERPRETER)
+    with target(script.text) as process, socket.create_server(("127.0.0.1", 0)) as silent:
+        pid, place = str(process.pid), f"127.0.0.1:{silent.getsockname()[1]}"
+        for words in (["hang", "--pid", pid], ["attach", pid], ["attach", place]):
+            refused = shell.run(*words, "--connect-timeout", "1", code=1).stderr
+            assert " did not answer within 1 s\n" in refused
+            assert refused.endswith("give it --connect-timeout SECONDS\n")
+            assert "connect_timeout" not in refused
+        assert process.poll() is None

@@ -632,6 +632,10 @@ async def test_an_editor_attaches_to_a_process(api: Api, program: Write, ends: b
         assert (await process.stdout.receive_some(100)).startswith(b"ready")
     try:
         async with editor(terms(api)) as peer:
+            says_nothing = trio.socket.socket()
+            await says_nothing.bind(("127.0.0.1", 0))
+            says_nothing.listen()
+            silent = says_nothing.getsockname()[1]
             for wrong, words in (
                 ({"processId": "x"}, r"^processId: must be a whole number"),
                 ({"port": 70000}, r"^port: "),
@@ -641,10 +645,13 @@ async def test_an_editor_attaches_to_a_process(api: Api, program: Write, ends: b
                 ({"processId": process.pid, "session": "sess_1"}, "either a session or a process"),
                 ({"processId": process.pid, "readOnly": True}, "only looks on"),
                 ({"processId": 2**31 - 1}, "no process"),
+                ({"port": silent, "connectTimeout": 0}, "^connectTimeout: must be at least 1"),
+                ({"port": silent, "connectTimeout": 1}, 'give it a longer "connectTimeout"$'),
             ):
                 with pytest.raises(Refused, match=words):
                     await peer.ask("attach", **wrong)
                 assert (await api.get("/sessions"))["total"] == 0
+            says_nothing.close()
         async with editor(terms(api)) as peer:
             await peer.ask("attach", processId=str(process.pid))
             await peer.event("initialized")

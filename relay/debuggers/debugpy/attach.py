@@ -57,16 +57,6 @@ HASTEN_SECONDS = 0.05
 TAKEN = "already being debugged"
 """What debugpy's adapter says to a second client, and we do of a process."""
 
-SILENT_PROCESS = (
-    "Its main thread runs no Python code now (it is busy in C code, or waits while other threads "
-    "are busy), or the machine is so busy that the debugger is still being imported there. Try again "
-    "later, or raise connect_timeout"
-)
-SILENT_PORT = (
-    "Something accepts connections there and says nothing: check that it is the port of "
-    "`debugpy --listen`, that no other debug client is attached, and raise connect_timeout"
-)
-
 
 def attach_starter(session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
     """The way to attach to it. The start raises AttachRefused, -Timeout or -Failed."""
@@ -79,7 +69,7 @@ def _by_port(target: AttachTarget) -> Starter:
 
     async def start(debuggee: Debuggee) -> None:
         debuggee.take_up()
-        with time_limit(target, SILENT_PORT):
+        with time_limit(target, Action.CHECK_SILENT_PORT):
             stream = await dial(target.host, target.port or 0)
             debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
             await _hasten(stream.socket)
@@ -107,7 +97,7 @@ def _by_pid(pid: int, target: AttachTarget) -> Starter:
         debuggee.take_up()
         await _check_target(pid)
         debuggee.identified(pid)
-        with time_limit(target, SILENT_PROCESS):
+        with time_limit(target, Action.AWAIT_PROCESS):
             await _shake_hands_inside(debuggee, pid, target.mappings)
 
     return start

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from relay.actions import Action
 from relay.debuggers.standard.start import NOT_THERE, AdapterStart
 from relay.errors import AttachFailed, AttachRefused, RelayError
 from relay.session.debuggee.attach_target import AttachTarget, time_limit
@@ -19,11 +20,6 @@ from relay.session.session import Session
 
 if TYPE_CHECKING:
     from relay.debuggers.standard.debugger import StandardDebugger
-
-SILENT = (
-    "The debugger is there and has not attached: check what is to be attached to, "
-    "and raise connect_timeout"
-)
 
 
 def attach_through_adapter(
@@ -41,7 +37,7 @@ def attach_through_adapter(
         debuggee.take_up()
         if target.pid is not None:
             debuggee.identified(target.pid)
-        with time_limit(target, SILENT):
+        with time_limit(target, Action.CHECK_SILENT_DEBUGGER):
             try:
                 if directly:
                     assert target.port is not None

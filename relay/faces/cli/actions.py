@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from relay.actions import Action, Words, no_way
-from relay.faces.common.common_words import ONE_PROGRAM_WORDS, SHARED_WORDS
+from relay.faces.common.common_words import ONE_PROGRAM_WORDS, SHARED_WORDS, attach_words
 
 _OF_BOTH: Words = {
     Action.CHECK_START: "Check --python, and the environment of the program",
@@ -25,6 +25,7 @@ _OF_BOTH: Words = {
 COMMAND_WORDS: Words = {
     **SHARED_WORDS,
     **_OF_BOTH,
+    **attach_words("give it --connect-timeout SECONDS"),
     Action.LIST_SESSIONS: "relay sessions lists the sessions",
     Action.SEE_STATUS: "relay where shows where it stands",
     Action.CREATE_SESSION: "relay start PROGRAM",

@@ -6,8 +6,10 @@ from typing import Any
 
 from relay.actions import PREFERENCE, Action, Advice, Words, in_words, to_wire
 from relay.errors import RelayError
+from relay.faces.common.common_words import attach_words
 
 ROUTE_WORDS: Words = {
+    **attach_words("raise connect_timeout"),
     Action.LIST_SESSIONS: "Use GET /api/v1/sessions to list active sessions",
     Action.SEE_STATUS: "Read GET /sessions/{id} for the present status",
     Action.CREATE_SESSION: "Create a new session with POST /api/v1/sessions",

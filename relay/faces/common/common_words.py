@@ -6,7 +6,19 @@ whose words are not here is missed in each table, and a test names those.
 
 from __future__ import annotations
 
+import re
+
 from relay.actions import Action, Words, no_way
+
+
+def attach_words(more_time: str) -> Words:
+    """What to do about an attach that is not answered, with how a face gives it more time."""
+    actions = Action.AWAIT_PROCESS, Action.CHECK_SILENT_PORT, Action.CHECK_SILENT_DEBUGGER
+    return {one: _MORE_TIME.sub(more_time, one.value) for one in actions}
+
+
+_MORE_TIME = re.compile(r"give it more time(?: to answer)?$")
+
 
 SHARED_WORDS: Words = {
     Action.AWAIT_RELEASE: Action.AWAIT_RELEASE.value,
@@ -38,6 +50,9 @@ ONE_PROGRAM_WORDS: Words = {
         Action.CHOOSE_PYTHON_PROCESS,
         Action.READ_INJECTOR,
         Action.SET_PTRACE_SCOPE,
+        Action.AWAIT_PROCESS,
+        Action.CHECK_SILENT_PORT,
+        Action.CHECK_SILENT_DEBUGGER,
         Action.READ_LAST_OUTPUT,
         Action.WAIT_FOR_INPUT_REQUEST,
         Action.PAUSE_THREAD,

@@ -8,7 +8,7 @@ from typing import Any
 
 from relay.actions import Action, Words, in_words, no_way
 from relay.errors import RelayError
-from relay.faces.common.common_words import ONE_PROGRAM_WORDS
+from relay.faces.common.common_words import ONE_PROGRAM_WORDS, attach_words
 
 ARGUMENTS: Mapping[str, str] = {
     "script": "program",
@@ -27,11 +27,13 @@ ARGUMENTS: Mapping[str, str] = {
     "python_args": "pythonArgs",
     "debug_subprocesses": "subProcess",
     "path_mappings": "pathMappings",
+    "connect_timeout": "connectTimeout",
 }
 """What fields of the relay's requests are called in DAP, and in a launch configuration."""
 
 EDITOR_WORDS: Words = {
     **ONE_PROGRAM_WORDS,
+    **attach_words('give it a longer "connectTimeout"'),
     Action.LIST_SESSIONS: (
         'Name a session that lives: "session" in the attach request, or --session'
     ),

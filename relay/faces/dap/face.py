@@ -205,23 +205,24 @@ class Face:
 
     async def _attach(self, arguments: Arguments) -> Body:
         self._require_alone()
-        self._read_only = self._read_only or arguments.get("readOnly", False) is True
+        looks_on = self._read_only or arguments.get("readOnly", False) is True
         if names_process(arguments):
-            return await self._attach_to_process(arguments)
+            return await self._attach_to_process(arguments, looks_on=looks_on)
         wanted = arguments.get("session") or self._asked
         if not isinstance(wanted, str | None):
             raise EditorRefusal("session: must be the id of a session")
         session = self._client.session(wanted or await self._only())
         view = await session.view()  # or it is not there
         self._join(session)
+        self._read_only = looks_on
         await self._say_capabilities(view)
         return None
 
-    async def _attach_to_process(self, arguments: Arguments) -> Body:
+    async def _attach_to_process(self, arguments: Arguments, *, looks_on: bool) -> Body:
         """A session of the editor's own, whose process lives on when it leaves."""
         if arguments.get("session") or self._asked:
             raise EditorRefusal("attach: give either a session or a process")
-        if self._read_only:
+        if looks_on:
             raise EditorRefusal(
                 "attach: who only looks on joins a session, and attaches to no process"
             )

@@ -109,6 +109,7 @@ def attach_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "pid": int(pid) if isinstance(pid, str) and pid.isdecimal() else pid,
         "host": connect.get("host", arguments.get("host")),
         "port": connect.get("port", arguments.get("port")),
+        "connect_timeout": arguments.get("connectTimeout"),
     }
     mappings = [
         {"local_root": one["localRoot"], "remote_root": one["remoteRoot"]}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from relay.actions import Action, Words, no_way
-from relay.faces.common.common_words import SHARED_WORDS
+from relay.faces.common.common_words import SHARED_WORDS, attach_words
 
 TOOL_WORDS: Words = {
     **SHARED_WORDS,
+    **attach_words("give it a longer connect_timeout"),
     Action.LIST_SESSIONS: "debug_sessions lists the sessions",
     Action.SEE_STATUS: "debug_sessions shows the present status",
     Action.CREATE_SESSION: "debug_run",

@@ -326,6 +326,9 @@ class Attach(Short, Waits):
     port: int | None = hinted(
         None, "its debugger's", "Port on which its debugger listens", ge=1, le=65535
     )
+    connect_timeout: int = Field(
+        10, ge=1, le=300, description="Seconds until it must answer", json_schema_extra=UNLISTED
+    )
     adapter: AdapterName = Field(
         "python", description="Debugger of the program", json_schema_extra=UNLISTED
     )

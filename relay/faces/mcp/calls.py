@@ -193,7 +193,7 @@ async def _by_now(session: Session, placed: Sequence[BreakpointView]) -> list[Br
 
 async def attach(hub: Hub, asked: arguments.Attach) -> str:
     """A new session around a program that runs already."""
-    names = {"pid", "host", "port"} & asked.model_fields_set
+    names = {"pid", "host", "port", "connect_timeout"} & asked.model_fields_set
     request = CreateSession(
         adapter=asked.adapter,
         breakpoints=breakpoint_specs("breakpoints", asked.breakpoints),

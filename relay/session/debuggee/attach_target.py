@@ -66,7 +66,7 @@ def nothing_launched(session: Session) -> Launched:
 
 
 @contextmanager
-def time_limit(target: AttachTarget, suggestion: str) -> Iterator[None]:
+def time_limit(target: AttachTarget, suggestion: Suggestion) -> Iterator[None]:
     """Cancel the block after the target's limit, and say so as AttachTimeout."""
     with trio.move_on_after(target.limit) as scope:
         yield

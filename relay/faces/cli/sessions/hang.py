@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relay.errors import RelayError
-from relay.faces.cli.sessions.shell import Shell, session_command
+from relay.faces.cli.sessions.shell import CONNECT_TIMEOUT, Shell, session_command
 
 if TYPE_CHECKING:
     from relay.client import Client, Session
@@ -25,8 +25,9 @@ REPORT_CHARS = 20_000
     metavar="PID",
     help="Of this process: attach, show, and let it go.",
 )
+@CONNECT_TIMEOUT
 @click.option("--reveal", is_flag=True, help="Show what is masked by its name, too.")
-def hang(shell: Shell, pid: int | None, reveal: bool) -> None:
+def hang(shell: Shell, pid: int | None, connect_timeout: int, reveal: bool) -> None:
     """Show what each thread waits for, who holds it, and the deadlock if there is one.
 
     Stacks, locals, tasks and greenlets, without a stop: the program may wait inside C
@@ -42,7 +43,7 @@ def hang(shell: Shell, pid: int | None, reveal: bool) -> None:
         _show(shell, shell.session(), reveal)
         return
     client = shell.client_for_process(pid)
-    with _session_of(shell, client, pid) as session:
+    with _session_of(shell, client, pid, connect_timeout) as session:
         _show(shell, session, reveal)
 
 
@@ -53,7 +54,7 @@ def _show(shell: Shell, session: Session, reveal: bool) -> None:
 
 
 @contextmanager
-def _session_of(shell: Shell, client: Client, pid: int) -> Iterator[Session]:
+def _session_of(shell: Shell, client: Client, pid: int, connect_timeout: int) -> Iterator[Session]:
     """The session that debugs a process; otherwise one for the block, which leaves it running."""
     known = next((one for one in client.processes(limit=1000).items if one.pid == pid), None)
     if known is not None and known.session_id is not None:
@@ -62,9 +63,13 @@ def _session_of(shell: Shell, client: Client, pid: int) -> Iterator[Session]:
     session = client.create_session(project_root=shell.caller.directory)
     try:
         if known is not None and known.attach.method == "listen":
-            session.attach(host=known.attach.host or "localhost", port=known.attach.port)
+            place: dict[str, Any] = {
+                "host": known.attach.host or "localhost",
+                "port": known.attach.port,
+            }
         else:
-            session.attach(pid=pid)
+            place = {"pid": pid}
+        session.attach(**place, connect_timeout=connect_timeout)
         yield session
         session.detach()
     finally:

@@ -188,6 +188,15 @@ _JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print the API's data as JSON, for programs."
 )
 
+CONNECT_TIMEOUT = click.option(
+    "--connect-timeout",
+    type=click.IntRange(1, 300),
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long an attach may take to be answered.",
+)
+
 WAIT = click.option(
     "--wait",
     type=click.FloatRange(0, 300),

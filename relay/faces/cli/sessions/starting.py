@@ -17,7 +17,13 @@ from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import misplaced_question, read_command
 from relay.faces.cli.run.options import CHILDREN, RECORD
 from relay.faces.cli.sessions.caller import caller_of
-from relay.faces.cli.sessions.shell import WAIT, Shell, server_command, session_command
+from relay.faces.cli.sessions.shell import (
+    CONNECT_TIMEOUT,
+    WAIT,
+    Shell,
+    server_command,
+    session_command,
+)
 from relay.faces.cli.sessions.stop_display import go
 
 if TYPE_CHECKING:
@@ -199,10 +205,16 @@ def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: floa
 @server_command
 @BREAKS
 @ATTACHED_ADAPTER
+@CONNECT_TIMEOUT
 @WAIT
 @click.argument("target")
 def attach(
-    shell: Shell, breaks: Sequence[dict[str, Any]], adapter: str | None, wait: float, target: str
+    shell: Shell,
+    breaks: Sequence[dict[str, Any]],
+    adapter: str | None,
+    connect_timeout: int,
+    wait: float,
+    target: str,
 ) -> int:
     """Debug a program that runs already, by its process id or its debug server.
 
@@ -222,7 +234,8 @@ def attach(
         breakpoints=specs(breaks),
         **adapter_field(client, adapter),
     )
-    return _begin(shell, session, partial(session.attach, **fields), wait if breaks else 0)
+    act = partial(session.attach, **fields, connect_timeout=connect_timeout)
+    return _begin(shell, session, act, wait if breaks else 0)
 
 
 def _attach_to(target: str) -> dict[str, Any]:
