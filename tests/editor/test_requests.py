@@ -617,6 +617,37 @@ async def test_an_editor_stays_when_somebody_else_restarts(api: Api, program: Wr
         assert len(peer.events("terminated")) == 1
 
 
+async def test_a_program_that_runs_without_debugging_stops_nowhere(
+    api: Api, program: Write
+) -> None:
+    source = program("""
+        try:
+            {}["caught"]
+        except KeyError:
+            print("here")  # @line
+        raise ValueError("the end")
+    """)
+    async with editor(terms(api)) as peer:
+        arguments = {"program": source.text, "noDebug": True, "stopOnEntry": True}
+        launching = await peer.send({"command": "launch", "arguments": arguments})
+        await peer.event("initialized")
+        place = {"line": source.line("line")}
+        for command, more in (
+            ("setBreakpoints", {"source": {"path": source.text}, "breakpoints": [place]}),
+            ("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]}),
+        ):
+            (placed,) = (await peer.ask(command, **more))["breakpoints"]
+            assert (placed["verified"], placed["message"]) == (
+                False,
+                "The program runs without debugging",
+            )
+        await peer.ask("setExceptionBreakpoints", filters=["raised", "uncaught"])
+        await peer.ask("configurationDone")
+        assert (await peer.response(launching))["success"] is True
+        assert (await peer.event("exited"))["exitCode"] == 1
+        assert peer.events("stopped") == []
+
+
 @pytest.mark.parametrize("ends", [False, True])
 async def test_an_editor_attaches_to_a_process(api: Api, program: Write, ends: bool) -> None:
     waiting = program("""

@@ -33,11 +33,13 @@ from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
 from relay.faces.dap.request_queue import RequestQueue
 from relay.faces.dap.starting import (
     NO_TERMINAL,
+    RUNS_ONLY,
     attach_fields,
     is_whole,
     launch_fields,
     names_process,
     restart_fields,
+    runs_only,
     session_fields,
     wants_terminal,
 )
@@ -94,6 +96,7 @@ class Face:
         self._is_attached = False  # its own, to a process that lives on
         self._launch: IncomingRequest | None = None
         self._launched: Arguments | None = None  # the launch request's
+        self._runs_only = False  # its own, which stops nowhere
         self._configured = False
         self._queue = RequestQueue(
             self._handle, lambda request: request.command in LOOKS, self._say_cancelled
@@ -267,6 +270,7 @@ class Face:
         session = await self._client.create_session(**session_fields(arguments))
         self._join(session)
         self._is_own = True
+        self._runs_only = runs_only(arguments)
         await self._say_capabilities(await session.view())
         self._editor.event("initialized")
         raise _Later
@@ -393,18 +397,22 @@ class Face:
 
     # Breakpoints ------------------------------------------------------------------------------
 
+    def _sets_nothing(self) -> str | None:
+        """Why no breakpoint of this editor's is set."""
+        if self._read_only:
+            return "This editor only looks on"
+        return RUNS_ONLY if self._runs_only else None
+
     async def _set_breakpoints(self, arguments: Arguments) -> Body:
         path = arguments["source"]["path"]
         wanted = arguments.get("breakpoints") or []
-        if self._read_only:
-            why = "This editor only looks on"
+        if (why := self._sets_nothing()) is not None:
             return {"breakpoints": [views.refused_breakpoint(b["line"], why) for b in wanted]}
         return {"breakpoints": await self._here.placed.replace(path, wanted)}
 
     async def _set_function_breakpoints(self, arguments: Arguments) -> Body:
         wanted = arguments.get("breakpoints") or []
-        if self._read_only:
-            why = "This editor only looks on"
+        if (why := self._sets_nothing()) is not None:
             return {"breakpoints": [views.refused_breakpoint(None, why) for _ in wanted]}
         return {"breakpoints": await self._here.placed.replace(FUNCTIONS, wanted)}
 
@@ -426,7 +434,7 @@ class Face:
     async def _set_exceptions(self, arguments: Arguments) -> Body:
         """What an editor says of exceptions as it joins is its default, and not a wish."""
         filters = [views.FILTER_NAMES.get(one, one) for one in arguments["filters"]]
-        if not self._read_only and (self._configured or self._is_own):
+        if self._sets_nothing() is None and (self._configured or self._is_own):
             await self._session.set_exception_breakpoints(filters=filters)
         return None
 

@@ -48,6 +48,8 @@ def launch_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
         fields["python_args"] = [*options, *more]
     if is_whole(arguments):
         fields.setdefault("debug_subprocesses", "auto")
+    if runs_only(arguments):
+        fields |= {"stop_on_entry": False, "stop_on_exception": False, "debug_subprocesses": False}
     return fields
 
 
@@ -55,6 +57,14 @@ NO_TERMINAL = (
     "relay dap opens no terminal: what is printed is shown here, and input is given by "
     "`relay input` or an agent\n"
 )
+
+
+RUNS_ONLY = "The program runs without debugging"
+
+
+def runs_only(arguments: Mapping[str, Any]) -> bool:
+    """Whether the program is to run as if nobody debugged it (DAP: `noDebug`)."""
+    return arguments.get("noDebug") is True
 
 
 def wants_terminal(arguments: Mapping[str, Any]) -> bool:
@@ -83,6 +93,8 @@ def restart_fields(arguments: Mapping[str, Any], launched: Mapping[str, Any]) ->
         raise ValueError("python stays as it was launched. Start debugging again to change it")
     if "adapter" in arguments and arguments["adapter"] != launched.get("adapter"):
         raise ValueError("adapter stays as it was launched. Start debugging again to change it")
+    if is_whole(arguments) and runs_only(arguments) != runs_only(launched):
+        raise ValueError("noDebug stays as it was launched. Start debugging again to change it")
     fields = launch_fields(arguments)
     if is_whole(arguments):
         fields = {**_LEFT_OUT, **fields}
