@@ -40,10 +40,7 @@ if TYPE_CHECKING:
         in_brief,
         in_brief_named,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import (
-        is_raised_through,
-        traceback_of_error,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import traceback_of_error
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
@@ -59,10 +56,13 @@ _get_ident = threading.get_ident
 
 
 def line_in_traceback(frame: Any, error: Any) -> int:
-    """The line of the frame in the exception's traceback; a `finally` may have run since."""
-    if is_raised_through(frame, error):
-        return shown_line(frame, int(traceback_of_error(error).tb_lineno or 0))
-    return shown_line(frame, frame.f_lineno or 0)
+    """The line of the frame in the exception's traceback; a `finally` may have run since. What that has
+    awaited may be ahead of it there."""
+    traceback = None if error is None else traceback_of_error(error)
+    while traceback is not None and traceback.tb_frame is not frame:
+        traceback = traceback.tb_next
+    line = frame.f_lineno if traceback is None else traceback.tb_lineno
+    return shown_line(frame, int(line or 0))
 
 
 class CallRecord:

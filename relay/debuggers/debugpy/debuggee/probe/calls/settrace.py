@@ -98,7 +98,7 @@ class CallsSettrace(TraceHolder):
         if inner is None:
             frame.f_trace_lines = False
         if function.suspends:
-            listener.note_handled(frame)  # it may go on in a handler
+            listener.note_handled(frame, record.open[id(frame)].is_handling)
         return listener
 
     def _inner(self, frame: Any, event: str, arg: Any) -> Any:
@@ -165,8 +165,11 @@ class _CallListener:
         operations = self.function.operations
         return self.raised is not None and is_left_by_exception(operations, frame.f_lasti)
 
-    def note_handled(self, frame: Any) -> None:
+    def note_handled(self, frame: Any, is_handling: bool = False) -> None:
         """Which exception the frame handles as a line begins, or as it goes on behind a `yield`.
+
+        is_handling: it goes on, and has handled one as it was left. What was awaited meanwhile, as the end
+        of an `async with`, may have had it raised through frames of its own: its traceback begins in these.
 
         A handler may change it, or handle another one meanwhile, and then raise it again, which is no
         event. So it is known until then, and written when the frame is left. It lives no longer for it.
@@ -177,7 +180,8 @@ class _CallListener:
             handled = (
                 self.raised
             )  # said from the next instruction on; a caller may handle another one
-        if handled is None or not (handled is self.raised or is_raised_through(frame, handled)):
+        is_own = is_handling or handled is self.raised or is_raised_through(frame, handled)
+        if handled is None or not is_own:
             self.raised = self.came = None
             # An `except*` may handle a group that was made for it while the frame waits, above another one.
             if self.inner is None:
@@ -215,6 +219,9 @@ class _CallListener:
             if yields or stands_before_wait(operations, frame.f_lasti):
                 frame.f_trace_lines = True
                 self.failed = None
+                node = record.open.get(id(frame))
+                if node is not None:
+                    node.is_handling = raised is not None and raised is sys.exc_info()[1]
                 if function.yields_values:
                     record.yielded(frame, value)
                 return
