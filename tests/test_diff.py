@@ -1027,6 +1027,48 @@ def test_generators_that_are_not_over_as_the_program_ends_are_compared(
     assert same.stdout == "no call differs: 5 with equal arguments, of 5 and 5\n"
 
 
+def test_what_a_generator_gave_is_told_where_an_exception_ends_it_in_both_runs(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What it ends by is equal then, and says nothing of what differs."""
+    code = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        def closed(number):
+            yield number + len(sys.argv)
+            yield "two"
+
+        def fails(number):
+            yield from ["same" * 40 + str(number + len(sys.argv))]
+            raise KeyError(number)  # @fails
+
+        def main():
+            if "fails" in sys.argv:
+                try:
+                    sorted(fails(1))
+                except KeyError:
+                    return
+            generator = closed(1)
+            next(generator)
+            generator.close()
+
+        main()
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert done.stdout.splitlines()[2:4] == [
+        "1: yields 1: 2, then GeneratorExit",
+        "2: yields 1: 3, then GeneratorExit",
+    ]
+    done = diff("--", "main.py", "fails", ":::", "main.py", "fails", "x")
+    ends = [line[-40 - len(str(code.line("fails"))) :] for line in done.stdout.splitlines()[2:4]]
+    end = f"', then raised KeyError: 1 at line {code.line('fails')}"
+    assert ends[0].endswith(f"same3{end}"), done.stdout
+    assert ends[1].endswith(f"same4{end}"), done.stdout
+
+
 def test_of_two_trees_the_first_other_branch_below_the_call_that_differs_is_told(
     diff: Diff, tmp_path: Path
 ) -> None:

@@ -217,20 +217,30 @@ def _by_default(one: EndedCall, other: EndedCall, both: Compared) -> list[str]:
 
 
 def _outcome(texts: Texts, beside: Texts) -> str:
-    if texts.kind == RAISED:
-        return f"raised {_exception(texts, beside)} at line {texts.line}"
-    if texts.kind == STOPPED:
-        return f"→ {_exception(texts, beside)}"
-    is_open = texts.kind == OPEN
-    if texts.yields or beside.yields:
-        given = ", ".join(texts.yielded) + (f", {CUT}" if texts.yields > len(texts.yielded) else "")
-        then = "is not over at the end" if is_open else f"then {clip(texts.outcome, 30)}"
-        return f"yields {texts.yields}: {clip(given, 80)}, {then}"
-    if is_open:
+    """How the call ended; of a generator also what it gave, unless that is equal and an exception ended it."""
+    is_answer = texts.kind not in (RAISED, STOPPED)
+    gave_otherwise = (texts.yields, texts.yielded) != (beside.yields, beside.yielded)
+    if not ((texts.yields or beside.yields) and (is_answer or gave_otherwise)):
+        return _end(texts, beside, 120, "→ ")
+    return f"yields {texts.yields}: {around(_gave(texts), _gave(beside), 80)}, {_end(texts, beside, 60, 'then ')}"
+
+
+def _gave(texts: Texts) -> str:
+    """The values of a generator."""
+    return ", ".join(texts.yielded) + (f", {CUT}" if texts.yields > len(texts.yielded) else "")
+
+
+def _end(texts: Texts, beside: Texts, width: int, sign: str) -> str:
+    if texts.kind == OPEN:
         return "is not over at the end"
+    if texts.kind == RAISED:
+        then = sign if sign == "then " else ""
+        return f"{then}raised {_exception(texts, beside)} at line {texts.line}"
+    if texts.kind == STOPPED:
+        return f"{sign}{_exception(texts, beside)}"
     if beside.kind == texts.kind:
-        return f"→ {around(texts.outcome, beside.outcome, 120)}"
-    return f"→ {clip(texts.outcome, 120)}"
+        return f"{sign}{around(texts.outcome, beside.outcome, width)}"
+    return f"{sign}{clip(texts.outcome, width)}"
 
 
 def _exception(texts: Texts, beside: Texts) -> str:
