@@ -55,8 +55,18 @@ GROUPS = """
         except* (ValueError, KeyError):
             number = 0
 
+    def nothing_else(number):
+        try:
+            several(number)
+        except* ValueError:
+            number = 0
+        except* KeyError:
+            raise Own(number)  # @nothing
+
     def every():
-        for function in in_part, by_nobody, otherwise, alone, alone_otherwise, wholly:
+        for function in (
+            in_part, by_nobody, otherwise, alone, alone_otherwise, wholly, nothing_else
+        ):
             try:
                 function(1)
             except Exception:
@@ -92,7 +102,8 @@ async def test_what_except_star_leaves_of_a_group_is_no_part_that_was_handled(
     assert told[3] == f"alone(number=1) raised Own: 1 at line {at('alone')}"
     assert told[4] == f"alone_otherwise(number=1) raised Own: 1 at line {at('again')}"
     assert told[5] == "wholly(number=1) → None"
-    assert answer["text"].count(group) == 4, (
+    assert told[6] == f"nothing_else(number=1) raised Own: 0 at line {at('nothing')}"
+    assert answer["text"].count(group) == 5, (
         "of `several` alone, whose exception passes through `by_nobody`"
     )
     assert "at line 0" not in answer["text"]

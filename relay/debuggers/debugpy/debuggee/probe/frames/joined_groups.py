@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import gc
 import sys
 from typing import Any
 
@@ -42,8 +43,21 @@ def joined_kind(frame: Any, error: Any, came: Any) -> type | None:
         return None
     if issubclass(type(error), base):
         return type(error)
+    if not _is_in_other_group(error, came, base):
+        return None
     usual: type = builtins.ExceptionGroup  # type: ignore[attr-defined,unused-ignore]
     return usual if issubclass(type(error), Exception) else base
+
+
+def _is_in_other_group(error: Any, came: Any, base: Any) -> bool:
+    """Whether a group other than the one that came has the exception. Where a handler has raised one and
+    nothing else is left, no group is made: it leaves by itself."""
+    return any(
+        group is not came and issubclass(type(group), base)
+        for parts in gc.get_referrers(error)
+        if type(parts) is tuple
+        for group in gc.get_referrers(parts)
+    )
 
 
 def what_leaves(frame: Any, error: Any, came: Any) -> Any:
