@@ -221,8 +221,9 @@ def _outcome(texts: Texts, beside: Texts) -> str:
     is_answer = texts.kind not in (RAISED, STOPPED)
     gave_otherwise = (texts.yields, texts.yielded) != (beside.yields, beside.yielded)
     if not ((texts.yields or beside.yields) and (is_answer or gave_otherwise)):
-        return _end(texts, beside, 120, "→ ")
-    return f"yields {texts.yields}: {around(_gave(texts), _gave(beside), 80)}, {_end(texts, beside, 60, 'then ')}"
+        return _end(texts, beside, 120)
+    gave = around(_gave(texts), _gave(beside), 80)
+    return f"yields {texts.yields}: {gave}, {_end(texts, beside, 60, then='then ')}"
 
 
 def _gave(texts: Texts) -> str:
@@ -230,17 +231,17 @@ def _gave(texts: Texts) -> str:
     return ", ".join(texts.yielded) + (f", {CUT}" if texts.yields > len(texts.yielded) else "")
 
 
-def _end(texts: Texts, beside: Texts, width: int, sign: str) -> str:
+def _end(texts: Texts, beside: Texts, width: int, then: str = "") -> str:
+    """then: what leads on from the values that were yielded."""
     if texts.kind == OPEN:
         return "is not over at the end"
     if texts.kind == RAISED:
-        then = sign if sign == "then " else ""
         return f"{then}raised {_exception(texts, beside)} at line {texts.line}"
     if texts.kind == STOPPED:
-        return f"{sign}{_exception(texts, beside)}"
+        return f"{then or '→ '}{_exception(texts, beside)}"
     if beside.kind == texts.kind:
-        return f"{sign}{around(texts.outcome, beside.outcome, width)}"
-    return f"{sign}{clip(texts.outcome, width)}"
+        return f"{then or '→ '}{around(texts.outcome, beside.outcome, width)}"
+    return f"{then or '→ '}{clip(texts.outcome, width)}"
 
 
 def _exception(texts: Texts, beside: Texts) -> str:

@@ -60,9 +60,7 @@ class StreamedCall:
         self.function, self.arguments = function, arguments
         self.number, self.parent = number, parent
         self.is_whole = is_whole  # its values are written with all that they store
-        self.is_handling = (
-            False  # it waits, or has yielded, while it handles an exception; before 3.12
-        )
+        self.is_handling = False  # an exception, while it waits or has yielded; before 3.12
         self.yields = 0
         self.yielded: tuple[str, ...] = ()
         self.changed: list[tuple[int, str]] = []

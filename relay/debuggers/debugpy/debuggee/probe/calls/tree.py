@@ -71,9 +71,7 @@ class CallNode:
         self.yielded: tuple[str, ...] = ()  # the first values
         self.fails = False  # an exception left it, or one below
         self.limit = 0  # children below which none can be left out
-        self.is_handling = (
-            False  # it waits, or has yielded, while it handles an exception; before 3.12
-        )
+        self.is_handling = False  # an exception, while it waits or has yielded; before 3.12
 
 
 class ThreadRoot:
