@@ -51,7 +51,7 @@ async def toplevel(directory: str) -> str:
 @asynccontextmanager
 async def worktree(root: str, revision: str) -> AsyncIterator[Worktree]:
     """The tree at `root` as it is at a revision, for as long as the block runs; with the modules that git ignores
-    beside those that it has, as `_version.py`, or what was compiled: those are of the tree at `root`.
+    beside those that it has, as one of its version, or what was compiled: those are of the tree at `root`.
 
     Raises InvalidRequest for a revision that git does not know.
     """

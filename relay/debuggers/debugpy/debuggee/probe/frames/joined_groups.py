@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import builtins
 import dis
-import gc
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
+        and_subclasses,
+        objects_of,
+    )
 
 traceback_of_error: Any = BaseException.__dict__["__traceback__"].__get__
 _END_OF_EXCEPT_STAR = tuple(dis.opmap.get(name) for name in ("SWAP", "POP_EXCEPT", "RERAISE"))
@@ -52,11 +57,12 @@ def joined_kind(frame: Any, error: Any, came: Any) -> type | None:
 def _is_in_other_group(error: Any, came: Any, base: Any) -> bool:
     """Whether a group other than the one that came has the exception. Where a handler has raised one and
     nothing else is left, no group is made: it leaves by itself."""
+    parts_of = base.__dict__["exceptions"].__get__
     return any(
-        group is not came and issubclass(type(group), base)
-        for parts in gc.get_referrers(error)
-        if type(parts) is tuple
-        for group in gc.get_referrers(parts)
+        part is error
+        for group in objects_of(*and_subclasses(base))
+        if group is not came
+        for part in parts_of(group)
     )
 
 
