@@ -56,11 +56,11 @@ class Action(Enum):
     AWAIT_PROCESS = (
         "Its main thread runs no Python code now (it is busy in C code, or waits while other threads "
         "are busy), or the machine is so busy that the debugger is still being imported there. Try "
-        "again later, or give it more time to answer"
+        "again later, or give it more time"
     )
     CHECK_SILENT_PORT = (
         "Something accepts connections there and says nothing: check that it is the port of "
-        "`debugpy --listen`, that no other debug client is attached, and give it more time to answer"
+        "`debugpy --listen`, that no other debug client is attached, and give it more time"
     )
     CHECK_SILENT_DEBUGGER = (
         "The debugger is there and has not attached: check what is to be attached to, "

@@ -6,18 +6,13 @@ whose words are not here is missed in each table, and a test names those.
 
 from __future__ import annotations
 
-import re
-
 from relay.actions import Action, Words, no_way
 
 
 def attach_words(more_time: str) -> Words:
     """What to do about an attach that is not answered, with how a face gives it more time."""
     actions = Action.AWAIT_PROCESS, Action.CHECK_SILENT_PORT, Action.CHECK_SILENT_DEBUGGER
-    return {one: _MORE_TIME.sub(more_time, one.value) for one in actions}
-
-
-_MORE_TIME = re.compile(r"give it more time(?: to answer)?$")
+    return {one: one.value.replace("give it more time", more_time) for one in actions}
 
 
 SHARED_WORDS: Words = {

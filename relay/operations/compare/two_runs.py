@@ -27,7 +27,7 @@ from relay.operations.compare.difference_text import (
 from relay.operations.compare.differences import Comparison
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.readings import Readings
-from relay.operations.compare.recorded_calls import RecordedRun
+from relay.operations.compare.recorded_calls import Function, RecordedRun
 from relay.operations.compare.recorded_run import (
     NOTHING_COMPARED,
     Printed,
@@ -352,19 +352,19 @@ def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:
     if run.has_tree_of(other):
         return _all
     called = {function.key for function in other.functions.values()}
-    folders = (other.root, *other.libraries)
     known = {
-        number: function.key in called
-        or (
-            not (run.libraries and function.is_comprehension)  # some Pythons have these inlined
-            and any(
-                _is_defined(os.path.join(folder, function.path), function.name)
-                for folder in folders
-            )
-        )
+        number: function.key in called or _is_in_files_of(other, function)
         for number, function in run.functions.items()
     }
     return known.__getitem__
+
+
+def _is_in_files_of(run: RecordedRun, function: Function) -> bool:
+    """Whether the function is in the counterpart of its file, though the run has not called it."""
+    if run.libraries and function.is_comprehension:
+        return False  # inlined by one of the two Pythons
+    places = [os.path.join(folder, function.path) for folder in (run.root, *run.libraries)]
+    return any(_is_defined(place, function.name) for place in places)
 
 
 def _is_defined(path: str, name: str) -> bool:

@@ -64,12 +64,16 @@ async def until_stop_or_blocked(
         if await session.events.wait(cursor, types=STOPS, timeout=min(left, pause)):
             return None
         facts = await _facts(session)
-        is_still = facts and all(one["blocked"] or one.get("silent") for one in facts)
-        if facts and is_still and not (asked and _comes_back(facts)):
+        if facts and _nobody_runs_python(facts) and not (asked and _comes_back(facts)):
             return facts
         pause = AGAIN
         if trio.current_time() >= deadline:
             return facts
+
+
+def _nobody_runs_python(facts: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether each process blocks, or is silent, as C code keeps its interpreter."""
+    return all(one["blocked"] or one.get("silent") for one in facts)
 
 
 def _comes_back(facts: Sequence[Mapping[str, Any]]) -> bool:

@@ -177,9 +177,8 @@ class _CallListener:
         handled = sys.exc_info()[1]
         at = max(frame.f_lasti, 0)
         if self.raised is not None and self.function.operations[at] == BEGINS_HANDLER:
-            handled = (
-                self.raised
-            )  # said from the next instruction on; a caller may handle another one
+            # The interpreter says so from the next instruction on; a caller may handle another one.
+            handled = self.raised
         is_own = is_handling or handled is self.raised or is_raised_through(frame, handled)
         if handled is None or not is_own:
             self.raised = self.came = None

@@ -78,6 +78,5 @@ def _empty_dict_of(ctypes: Any, frame: Any, keeps_returns: bool) -> None:
             values.pop(name, None)
         if not (_WRITES_BACK and ctypes.c_bool.from_address(id(frame) + _IS_ASKED_FOR_AT).value):
             return
-    getattr(
-        frame, "f_locals", None
-    )  # others ask all the time: what is not there would be written back
+    # Others ask for it all the time, and what is not there would be written back: so all is put back.
+    getattr(frame, "f_locals", None)
