@@ -1027,6 +1027,27 @@ def test_generators_that_are_not_over_as_the_program_ends_are_compared(
     assert same.stdout == "no call differs: 5 with equal arguments, of 5 and 5\n"
 
 
+def test_a_generator_that_gives_more_has_nothing_masked(diff: Diff, tmp_path: Path) -> None:
+    """The first three values, which are kept, were equal, and so it was said of what differs."""
+    source = """
+        import sys
+
+        def given(count):
+            while len(sys.argv) + 3 > count:
+                yield 5
+                count += 1
+
+        list(given(0))
+    """
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert done.stdout.splitlines()[2:] == [
+        "1: yields 4: 5, 5, 5, …, then None",
+        "2: yields 5: 5, 5, 5, …, then None",
+        "1 of 1 calls with equal arguments differ",
+    ]
+
+
 def test_what_a_generator_gave_is_told_where_an_exception_ends_it_in_both_runs(
     diff: Diff, tmp_path: Path
 ) -> None:

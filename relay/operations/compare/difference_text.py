@@ -152,8 +152,8 @@ def _sides(found: Difference, both: Compared) -> list[str]:
         f"{ran[0].side.name}: {_outcome(one, other)}",
         f"{ran[1].side.name}: {_outcome(other, one)}",
     ]
-    is_masked = (one.kind, one.outcome, one.yielded) == (other.kind, other.outcome, other.yielded)
-    return [*given, *shown, *(["what differs is masked"] if is_masked else [])]
+    ended = [(each.kind, each.outcome, each.yields, each.yielded) for each in (one, other)]
+    return [*given, *shown, *(["what differs is masked"] if ended[0] == ended[1] else [])]
 
 
 def _changes(one: Texts, other: Texts, ran: tuple[Ran, Ran]) -> list[str]:
@@ -312,6 +312,7 @@ def _nothing(found: Comparison, both: Compared) -> str:
     return (
         f"no call differs{_but_for(found, both)}: {_counts(found, both)}{_in_part(found)}"
         f"{_others(found, both)}{_cut(both)}{ends}{_unseen(*both.ran)}{_printed(both)}"
+        f"{_in_brief(both)}"
     )
 
 

@@ -35,7 +35,11 @@ class Readings:
         """These runs, in their order, comparable with each other."""
         self._pids = tuple(dict.fromkeys([*self._pids, *(each.pid for each in ran)]))
         moments = self._moments_until_now(ran)
-        return [self._kept_or_read(each, moments) for each in ran]
+        runs = [self._kept_or_read(each, moments) for each in ran]
+        return [
+            run if each.until is None else run.until(each.until)
+            for run, each in zip(runs, ran, strict=True)
+        ]
 
     def forget(self, *ran: Ran) -> None:
         """Runs that need not be compared any more: they are large."""

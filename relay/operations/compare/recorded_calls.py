@@ -5,11 +5,13 @@ Texts stay in the run's file, and are read again for what is shown.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -145,6 +147,33 @@ class RecordedRun:
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
         self._same = lru_cache(_MOST_KEPT)(self._without_differences)
+
+    def until(self, number: int) -> RecordedRun:
+        """As if the recording had ended where the next call after this one begins."""
+        over = itertools.takewhile(lambda call: call.begun <= number, self.calls.values())
+        calls = {call.number: call for call in over}
+        begun = [
+            call for call in (*self.calls.values(), *self.open.values()) if call.number <= number
+        ]
+        goes_on = len(begun) < len(self.calls) + len(self.open)
+        if not goes_on:
+            return self
+        return replace(
+            self,
+            calls=calls,
+            open={
+                call.number: call._replace(outcome=0, changes=0, ended=-1)
+                for call in begun
+                if call.number not in calls
+            },
+            children={
+                caller: below[: bisect_right(below, number)]
+                for caller, below in self.children.items()
+                if below[0] <= number
+            },
+            trees={one: tree for one, tree in self.trees.items() if one in calls},
+            is_cut=True,
+        )
 
     def has_tree_of(self, other: RecordedRun) -> bool:
         """Whether both ran the same files, of own code and of libraries."""

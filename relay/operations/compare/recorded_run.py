@@ -24,6 +24,7 @@ from relay.operations.compare.comparable_text import comparable_output
 from relay.operations.compare.failure_words import failure_words, last_line_without_warnings
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.stream_reader import join_tail
+from relay.operations.compare.whole_calls import Whole
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
 from relay.operations.execution.stepping import continue_execution
@@ -124,6 +125,8 @@ class Ran:
     late: str = ""
     """That it was ended after the time that it was given, in words, with where it stood; empty if it was not.
     Then its exit code and what it printed are not known."""
+    until: int | None = None
+    """The number of the last call that is compared, or recorded at all; None if all are."""
 
     @property
     def is_cut(self) -> bool:
@@ -197,14 +200,14 @@ async def run_recorded(
     seed: int | None = None,
     limit: float | None = None,
     progress: Progress | None = None,
-    whole: Mapping[str, Any] | None = None,
+    whole: Whole | None = None,
 ) -> Ran:
     """Run it to its end without input; raises RelayError if it cannot be started.
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
     seed: by which the addresses of its objects are drawn, which is no matter to most programs; None: as
     they come. limit: in seconds, how long it may run; then it is ended, and what it has called by then is recorded.
-    whole: of which calls all is recorded that their values store, as `calls_start` takes it; None: of all.
+    whole: of which calls all is recorded that their values store; None: of all.
     """
     progress = progress or Progress()
     began = time.time()
@@ -219,7 +222,7 @@ async def run_recorded(
                 rereads=rereads,
                 seed=seed,
                 trees=side.roots,
-                whole=whole,
+                whole=whole._asdict() if whole else None,
             )
             progress.begin(side, session)
             pid, interpreter, cursor = await _begin(session, side, wanted)
@@ -250,6 +253,7 @@ async def run_recorded(
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
                 late=late,
+                until=whole.until if whole else None,
             )
 
 

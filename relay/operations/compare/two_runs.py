@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Callable, Sequence, Set
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -45,8 +46,10 @@ from relay.operations.compare.whole_calls import (
     MOST_ZOOMS,
     REACH,
     WHOLE_SECONDS,
+    WHOLE_SECONDS_OF_EQUAL_RUNS,
     Whole,
     around_beginning,
+    enough_of,
     is_whole,
     shows_the_beginning,
 )
@@ -126,8 +129,7 @@ class _Runs:
                 text = nothing_called(first[-1])
                 return Answer(clip(text, MOST_BYTES), None)
             if len(first) == 1:
-                until = last_whole_call(first[0].stream)
-                self._whole = Whole(last=until), Whole(last=until)
+                self._have_whole_what_is_in(first[0])
         ran, answer = await self._answered((first[0], first[1]))
         return _with_limit(answer, ran) if any(one.late for one in ran) else answer
 
@@ -135,7 +137,8 @@ class _Runs:
         """What the sides differ in, and the runs that show it.
 
         Where the first runs are not recorded whole all over, further ones are, around what differs, until these
-        show where that begins. If they do not, all is recorded whole.
+        show where that begins. If they do not, all is recorded whole; where nothing differs, as much as
+        can be in some time.
         """
         if self._whole == (ALL, ALL):
             return ran, (await self._without_chance(ran))[1]
@@ -153,11 +156,24 @@ class _Runs:
                     break
                 self._whole = closer
                 ran, zooms = await self._both(rereads=True), zooms + 1
-            self._whole = ALL, ALL
-            ran = await self._both()
+            ran = await self._both_whole(ran, is_equal=not (zooms or found.differs))
         except RelayError as error:  # both have run before: what they differ in stands
             return ran, _without_further_run(answer, error)
         return ran, (await self._without_chance(ran))[1]
+
+    async def _both_whole(self, ran: Pair, *, is_equal: bool) -> Pair:
+        """Both recorded whole; is_equal: nothing has differed in brief."""
+        if not is_equal or _ends_differ(ran):
+            self._whole = ALL, ALL
+            return await self._both()
+        self._whole = Whole(seconds=WHOLE_SECONDS_OF_EQUAL_RUNS), ALL
+        ours = await self._run(self._sides[0], scattered=False)
+        self._have_whole_what_is_in(ours)
+        return ours, await self._run(self._sides[1], scattered=False)
+
+    def _have_whole_what_is_in(self, ran: Ran) -> None:
+        """Further runs record those calls whole that this one has had the time for."""
+        self._whole = (Whole(last=last_whole_call(ran.stream)),) * 2
 
     async def _both(self, *, rereads: bool = False) -> Pair:
         ours, theirs = [
@@ -183,7 +199,7 @@ class _Runs:
                 limit=self._limit
                 and self._limit * (1 if self._count <= len(self._sides) else FURTHER),
                 progress=self._progress,
-                whole=self._whole[self._sides.index(side)]._asdict(),
+                whole=self._whole[self._sides.index(side)],
             )
         self._last = ran
         self._python = ran.python  # the other runs by the same, unless it has its own
@@ -210,12 +226,32 @@ class _Runs:
     async def _without_chance(
         self, first: Pair, *, knows_changes: bool = False
     ) -> tuple[Comparison, Answer]:
-        """With as many further runs as it takes. knows_changes: what calls change in their arguments is recorded."""
+        """With as many further runs as it takes. knows_changes: what calls change in their arguments is recorded.
+
+        They are recorded as far as they may say something of the first call that differs. If that does
+        so by chance, all are recorded to their ends.
+        """
         found, answer = await self._compare(first)
         if not found.matched or not (found.differs or _ends_differ(first)):
             return found, answer
         if _are_one(*self._sides):
             return await self._compare(first, await self._chance(first))
+        enough = enough_of(found)
+        if enough is not None:
+            whole = self._whole
+            self._whole = _as_far_as(enough, whole)
+            cut = _until(first, self._whole)
+            cleared, answer = await self._compared_with_further(cut, knows_changes=knows_changes)
+            if _is_still_first(cleared, found):
+                return cleared, answer
+            self._whole = whole
+        return await self._compared_with_further(first, knows_changes=knows_changes)
+
+    async def _compared_with_further(
+        self, first: Pair, *, knows_changes: bool
+    ) -> tuple[Comparison, Answer]:
+        """What differs in these, but for what differs in further runs of one side, too."""
+        found, answer = await self._compare(first)
         try:
             again = await self._run(self._sides[0], rereads=True)
             chance = await self._chance((first[0], again))
@@ -334,6 +370,31 @@ def _ends_differ(ran: Pair) -> bool:
 def _is_known_to_differ(ours: Set[object], theirs: Set[object]) -> bool:
     """Whether each side has ended, or printed, in one way only, and the other in another."""
     return len(ours) == len(theirs) == 1 and ours != theirs
+
+
+def _as_far_as(enough: tuple[int, int], whole: tuple[Whole, Whole]) -> tuple[Whole, Whole]:
+    """The same calls whole, and none recorded behind these numbers."""
+    ours, theirs = [
+        each._replace(until=number if each.until is None else min(number, each.until))
+        for number, each in zip(enough, whole, strict=True)
+    ]
+    return ours, theirs
+
+
+def _until(ran: Pair, whole: tuple[Whole, Whole]) -> Pair:
+    """As if they had recorded no more."""
+    ours, theirs = [replace(run, until=each.until) for run, each in zip(ran, whole, strict=True)]
+    return ours, theirs
+
+
+def _is_still_first(cleared: Comparison, found: Comparison) -> bool:
+    """Whether what differs first, but for chance, in the beginning of two runs does so in all of them.
+
+    Another branch may be weaker than one that is behind.
+    """
+    if cleared.first is None or found.first is None:
+        return False
+    return not cleared.first.is_branch or cleared.first.one.number == found.first.one.number
 
 
 def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:

@@ -1,7 +1,9 @@
-"""Which calls runs record with all that their values store, where that is too much for all: those around what differs.
+"""Which calls runs record, and which of them with all that their values store, where that is too much for all:
+those around what differs.
 
 A call with large values takes up to a hundred times as long to be recorded whole as in brief. So the first
-run records calls whole for some time only, and where the runs differ later, further ones do so there.
+run records calls whole for some time only, and where the runs differ later, further ones do so there. These
+record nothing behind what differs: from there on the program runs at its own speed.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ from relay.operations.compare.differences import Comparison
 
 WHOLE_SECONDS = 2.0
 """Of processor time that the first run may put into the values of whole calls."""
+
+WHOLE_SECONDS_OF_EQUAL_RUNS = 20.0
+"""The same, of a further one where nothing differs in brief."""
 
 REACH = 2000
 """Calls before and after one that differs which further runs record whole."""
@@ -29,6 +34,8 @@ class Whole(NamedTuple):
     last: int | None = None
     seconds: float | None = None
     """Of processor time that may go into their values; then the others are in brief, too."""
+    until: int | None = None
+    """The last that is recorded at all."""
 
 
 ALL = Whole()
@@ -44,11 +51,17 @@ def around_beginning(found: Comparison, reach: int) -> tuple[Whole, Whole] | Non
     if not pairs or (found.first is not None and found.first.is_end):
         return None
     begin = max(1, min(call.number for pair in pairs for call in pair) - reach)
-    ours, theirs = [
-        Whole(begin, max(call.begun for call in calls) + reach)
-        for calls in zip(*pairs, strict=True)
-    ]
+    ends = [max(call.begun for call in calls) + reach for calls in zip(*pairs, strict=True)]
+    ours, theirs = [Whole(begin, end, until=end) for end in ends]
     return ours, theirs
+
+
+def enough_of(found: Comparison) -> tuple[int, int] | None:
+    """The last call of either run that says something of the first that differs; None: all may."""
+    first = found.first
+    if first is None or first.is_end:
+        return None
+    return first.one.begun + REACH, first.other.begun + REACH
 
 
 def is_whole(found: Comparison) -> bool:

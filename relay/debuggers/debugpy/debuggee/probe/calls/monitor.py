@@ -61,11 +61,20 @@ class CallsMonitor:
                         return disable
                 if record.is_active:
                     begin(frame_of(1), function)
+                    if record.state != "recording":
+                        self._silence()
             except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(error)
             return None
 
         return on_start
+
+    def _silence(self) -> None:
+        """The program goes on without events. The tool number is given back as the recording is ended, and not
+        in the middle of an event."""
+        MONITORING.set_events(self.tool, 0)
+        for function in list(self.record.scope.functions.values()):
+            MONITORING.set_local_events(self.tool, function.code, 0)
 
     def _learn(self, code: Any, frame: Any) -> Any:
         function = self.record.scope.learn(frame)

@@ -104,7 +104,10 @@ class CallRecord:
                 return
         function.is_called = True
         if self.stream is not None:
-            calls[id(frame)] = self._begun_in_stream(self.stream, frame, function, parent)
+            if self.whole_calls is not None and self.whole_calls.are_over:
+                self.finish("stopped", goes_on=True)
+            else:
+                calls[id(frame)] = self._begun_in_stream(self.stream, frame, function, parent)
             return
         texts = self._texts(frame, function, brief, brief_named)
         calls[id(frame)] = self.tree.begin(function, texts, parent)
@@ -210,14 +213,16 @@ class CallRecord:
                 write = ample if node.is_whole else in_brief
             node.yielded += (write(value),)
 
-    def finish(self, state: str) -> None:
-        """Nothing is recorded any more."""
+    def finish(self, state: str, goes_on: bool = False) -> None:
+        """Nothing is recorded any more; goes_on: of a stream that says so, as the program calls more."""
         if self.is_active:
             self.is_active, self.state = False, state
             if self.stream is not None:
                 if state in ("stopped", "ended"):
                     # Suspended generators, and what other threads are in.
                     self.stream.leave_open(list(self.open.values()))
+                if goes_on:
+                    self.stream.note_more()
                 self.stream.close()
                 kept_texts.forget_all()
 

@@ -30,6 +30,7 @@ _MOST_OF_TAIL = 1 << 20  # bytes
 TAIL = ".tail"
 """Behind the path of the file: that of its tail."""
 WHOLE_UNTIL = -2  # begins the line with the number of the last call that was recorded whole
+_THERE_IS_MORE = "[-1]"  # the last line, where the program calls more than is recorded
 _LONG_TEXT = 64  # characters of a text that has a line of its own
 _MOST_KNOWN_TEXT = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
@@ -121,6 +122,10 @@ class CallStream:
         for call in calls:
             self.end(call, CALL_OPEN, "")
 
+    def note_more(self) -> None:
+        """The program goes on, and what it calls is not recorded."""
+        self._add(_THERE_IS_MORE)
+
     def end(self, call: StreamedCall, kind: int, outcome: str, line: int = 0) -> None:
         """A call ends: it is in the file soon."""
         written = self._written
@@ -177,7 +182,7 @@ class CallStream:
             lines, self.lines = self.lines, []
             data = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace") if lines else b""
             if len(data) > self.left:
-                data = b"[-1]\n" if self.left else b""  # there is more
+                data = f"{_THERE_IS_MORE}\n".encode() if self.left else b""
                 self.left = 0
             self.left -= len(data) if self.left else 0
             while data:

@@ -1,8 +1,9 @@
 """Which calls of a stream are recorded with all that their arguments and results store: the others are
-recorded in brief, at a hundredth of the price.
+recorded in brief, at a hundredth of the price, or not at all.
 
 A program with large values would take a hundred times as long, all over. So a first run stops to record whole
-calls when it has spent its time on them, and a later one does so around a call of interest.
+calls when it has spent its time on them, and a later one does so around a call of interest, and records none
+behind it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class WholeCalls:
 
     first, last: the numbers of those that are recorded whole; a `last` of None is the end. seconds: of
     processor time that may go into their values; after these, calls are recorded in brief, and
-    `note_until` is given the number of the last whole one.
+    `note_until` is given the number of the last whole one. until: the number of the last call that is
+    recorded at all; None is the end.
     """
 
     def __init__(
@@ -38,11 +40,17 @@ class WholeCalls:
         first: int = 1,
         last: int | None = None,
         seconds: float | None = None,
+        until: int | None = None,
     ) -> None:
-        self.first, self.last = first, last
+        self.first, self.last, self.until = first, last, until
         self._note_until = note_until
         self._left = seconds
         self._begun = 0
+
+    @property
+    def are_over(self) -> bool:
+        """Whether the call that begins is not recorded, nor any later one."""
+        return self.until is not None and self._begun >= self.until
 
     def takes_next(self) -> bool:
         """Whether the call that begins is recorded whole."""

@@ -1,0 +1,241 @@
+"""Which calls the further runs of `relay diff` record: as many as it takes to say what differs first."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay.config import load_settings
+from relay.operations.compare import two_runs, whole_calls
+from relay.operations.compare.readings import Readings
+from relay.operations.compare.recorded_calls import RecordedRun
+from relay.operations.compare.recorded_run import Ran, run_recorded
+from relay.operations.compare.sides import sides_of_commands
+from relay.operations.compare.whole_calls import Whole
+from tests.debuggers.bootstrap_runner import installed_python
+from tests.programs import Program
+
+VERSIONS = pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Ran, RecordedRun]]:
+    """The runs that a comparison makes, each as it was read while its file was there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
+    found: list[tuple[Ran, RecordedRun]] = []
+
+    async def run(*given: Any, **named: Any) -> Ran:
+        ran = await run_recorded(*given, **named)
+        found.append((ran, Readings(str, (ran.side, ran.side)).read(ran)[0]))
+        return ran
+
+    monkeypatch.setattr(two_runs, "run_recorded", run)
+    return found
+
+
+async def compared(script: Program, version: str) -> two_runs.Answer:
+    """The script without an argument beside itself with one."""
+    sides = await sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
+    settings = load_settings(project_root=script.path.parent, python_path=installed_python(version))
+    return await two_runs.compare_runs(settings, sides, [])
+
+
+@VERSIONS
+async def test_further_runs_record_nothing_behind_what_differs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: list[tuple[Ran, RecordedRun]],
+    version: str,
+) -> None:
+    """From there on the program has no events of ours."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        def price(n):  # @price
+            return n + len(sys.argv)
+
+        def look(n):
+            return n
+
+        look(0)
+        price(3)
+        for n in range(1000):
+            look(n)
+        if sys.version_info >= (3, 12):
+            print("events", sum(map(sys.monitoring.get_events, (2, 3, 4))))
+        """,
+    )
+    monkeypatch.setattr(whole_calls, "REACH", 20)
+    answer = await compared(script, version)
+    lines = answer.text.splitlines()
+    assert lines[0] == f"first call that differs: price at main.py:{script.line('price')}"
+    assert "1 of 22 calls with equal arguments differ; the runs go on beyond" in lines[-1]
+    assert [(len(run.calls), run.is_cut) for _, run in recorded] == [(1002, False)] * 2 + [
+        (22, True)
+    ] * 2
+    if version != "3.11":
+        events = [ran.printed[0].split()[-1] != "0" for ran, _ in recorded]
+        assert events == [True, True, False, False]
+
+
+@VERSIONS
+async def test_where_chance_made_the_first_difference_all_calls_count(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: list[tuple[Ran, RecordedRun]],
+    version: str,
+) -> None:
+    """What differs but for chance lies behind what the first further runs have recorded."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        import random
+        import sys
+
+        def draw():
+            return random.random()
+
+        def look(n):
+            return n
+
+        def price(n):  # @price
+            return n + len(sys.argv)
+
+        draw()
+        for n in range(100):
+            look(n)
+        price(3)
+        """,
+    )
+    monkeypatch.setattr(whole_calls, "REACH", 20)
+    answer = await compared(script, version)
+    assert answer.text.startswith(
+        f"first call that differs: price at main.py:{script.line('price')}"
+    )
+    assert "1 of 102 calls" in answer.text, answer.text
+    counts = [len(run.calls) for _, run in recorded]
+    assert min(counts) < 30
+    assert counts[-1] == 102
+
+
+@VERSIONS
+async def test_of_equal_programs_as_much_is_compared_whole_as_there_is_time_for(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: list[tuple[Ran, RecordedRun]],
+    version: str,
+) -> None:
+    """It took as long as all their values take."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        class Order:
+            def __init__(self):
+                self.lines = [[n, str(n)] for n in range(60)]
+
+        def look(order, n):
+            order.lines[n % 60][0] = n
+
+        order = Order()
+        for n in range(3000):
+            look(order, n)
+        """,
+    )
+    monkeypatch.setattr(two_runs, "WHOLE_SECONDS", 0.01)
+    monkeypatch.setattr(two_runs, "WHOLE_SECONDS_OF_EQUAL_RUNS", 0.03)
+    answer = await compared(script, version)
+    counted, whole = answer.text.splitlines()
+    assert answer.differs is False
+    assert counted.startswith("no call differs: 3001 with equal arguments, of 3001 and 3001")
+    ends = [run.whole[1] for _, run in recorded if run.whole]
+    assert ends[0] == ends[1] < ends[2] == ends[3] < 3001
+    assert whole == f"values were compared whole in calls 1 to {ends[3]}, else in brief"
+
+
+MANY_KINDS = """
+    import threading
+
+    class Box:
+        def __init__(self):
+            self.items = []
+
+        def put(self, item):
+            self.items.append(item)
+            if len(self.items) % 3 == 0:
+                raise ValueError(len(self.items))
+            return self.items
+
+    def numbers(count):
+        for n in range(count):
+            yield twice(n)
+
+    def twice(n):
+        return n * 2
+
+    def fill(box, count):
+        for n in numbers(count):
+            try:
+                box.put(n)
+            except ValueError:
+                twice(-n)
+        return box
+
+    def main():
+        box = Box()
+        worker = threading.Thread(target=fill, args=(box, 4))
+        worker.start()
+        worker.join()
+        waiting = numbers(2)
+        next(waiting)
+        for count in range(5):
+            fill(box, count)
+        return list(waiting)
+
+    main()
+"""
+
+
+@VERSIONS
+async def test_a_run_until_a_call_is_what_a_recording_until_there_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    script = Program.write(tmp_path / "main.py", MANY_KINDS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
+    side, _ = await sides_of_commands({"script": script.text}, {"script": script.text})
+    settings = load_settings(project_root=tmp_path, python_path=installed_python(version))
+
+    async def recording(until: int | None) -> Ran:
+        stream = tmp_path / f"{until}.jsonl"
+        return await run_recorded(settings, side, [], stream, None, whole=Whole(until=until))
+
+    every = await recording(None)
+    readings = Readings(str, (side, side))
+    total = readings.read(every)[0].count
+    for until in (1, 7, total // 2, total - 1, total):
+        ended = await recording(until)
+        cut, found = readings.read(every)[0].until(until), readings.read(ended)[0]
+        assert facts(cut) == facts(found), until
+        assert cut.is_cut == found.is_cut == (until < total)
+
+
+def facts(run: RecordedRun) -> dict[str, Any]:
+    """What says which calls it has, and what of them is compared."""
+    of_call = attrgetter("parent", "arguments", "each", "is_whole")
+    over = attrgetter("outcome", "changes", "ended", "begun")
+    key = {number: function.key for number, function in run.functions.items()}
+    return {
+        "calls": {
+            call.number: (key[call.function], *of_call(call), *over(call))
+            for call in run.calls.values()
+        },
+        "open": {call.number: (key[call.function], *of_call(call)) for call in run.open.values()},
+        "children": run.children,
+        "trees": run.trees,
+    }
