@@ -91,7 +91,11 @@ async def test_a_pause_there_shows_the_stacks(api: Api, program: Write, version:
     await session.get("/events", types="stopped,terminated", timeout=30)
 
 
-async def test_the_thread_that_computes_is_the_one_that_runs(api: Api, program: Write) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_thread_that_computes_is_the_one_that_runs(
+    api: Api, program: Write, version: str
+) -> None:
+    """A pause had nothing to show where it was not the main one."""
     code = program("""
         import re
         import threading
@@ -104,12 +108,15 @@ async def test_the_thread_that_computes_is_the_one_that_runs(api: Api, program: 
         thread.start()
         thread.join()
     """)
-    session = await up(api, code, VERSIONS[-1])
+    session = await up(api, code, version)
     found = await session.post("/hang-report")
     main, other = found["threads"]
     assert (main["state"], main["name"]) == ("blocked", "MainThread")
     assert other["state"] == "running"
     assert code.line("match") in [frame["line"] for frame in other["stack"]]
+    answer = await session.post("/pause", wait=1)
+    assert answer["status"] == "running"
+    assert f"{code.path.name}:{code.line('match')} in match" in answer["report"]
 
 
 @pytest.mark.parametrize("what", ["default", "closed"])

@@ -74,10 +74,11 @@ async def _until_silent(pid: int) -> None:
     """While a question to it waits: until it is clear that C code keeps the interpreter to itself (the GIL).
 
     A thread of Python gives way to the debugger's within milliseconds. So it does not run if, all along, nobody
-    computes, or the main thread alone, though the debugger has something to answer. On a busy machine the
-    debugger's thread is seen to wait for a processor; then, and where another thread computes, which may be the
-    debugger's own, nothing is clear.
+    computes, or one thread alone that is not the debugger's, though that has something to answer. Where several
+    compute, they may be giving way to each other, and nothing is clear. On a busy machine the debugger's thread
+    is seen to wait for a processor.
     """
+    debuggers: set[int] | None = None
     await trio.sleep(_SOON)
     while True:
         seen: Counter[int] = Counter()
@@ -88,7 +89,15 @@ async def _until_silent(pid: int) -> None:
             seen.update(running)
             await trio.sleep(_LOOKS_APART)
         # Whoever waits for the interpreter is awake for a moment every five milliseconds.
-        if not any(count > 1 for thread, count in seen.items() if thread != pid):
+        computing = {thread for thread, count in seen.items() if count > 1}
+        if computing <= {pid}:
+            return
+        if len(computing) > 1:
+            continue
+        if debuggers is None:
+            stacks = await trio.to_thread.run_sync(foreign_stacks, pid, abandon_on_cancel=True)
+            debuggers = {one.native_id or 0 for one in stacks if _is_debuggers(one)}
+        if debuggers and not computing & debuggers:
             return
 
 
