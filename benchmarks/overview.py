@@ -48,6 +48,9 @@ PRINTED = {
 }
 """Benchmarks that print tables, which are kept as they are."""
 
+RATIOS = f"ratios of Python {sys.version_info.major}.{sys.version_info.minor}"
+"""The part that has them: those of another version say nothing, as 3.11 has no `sys.monitoring`."""
+
 COMPACT_WAYS = ("plain", "sys.settrace", "trace of share", "calls", "watch")
 FALLEN = 2 / 3
 """Of the recorded ratio: what is below is said."""
@@ -95,7 +98,7 @@ def questions(rounds: int, *, compact: bool = False) -> dict[str, Any]:
 def benchmarks() -> dict[str, Callable[[], Any]]:
     """What is measured, by name."""
     return {
-        "ratios": measured_ratios,
+        RATIOS: measured_ratios,
         "latency": partial(written_by, "latency.py"),
         "answers": partial(written_by, "agent_cost.py"),
         "unanswered": partial(questions, 3),
@@ -161,8 +164,8 @@ def compact() -> None:
     before = speed()
     now = measured_ratios()
     parts = json.loads(RECORDED.read_text())["parts"] if RECORDED.exists() else {}
-    known = parts.get("ratios") or {"found": {}}
-    print(f"A million additions took {before:.0f} and {speed():.0f} ms", end="")
+    known = parts.get(RATIOS) or {"found": {}}
+    print(f"{RATIOS}. A million additions took {before:.0f} and {speed():.0f} ms", end="")
     recorded = known.get("million_additions_ms")
     print(f", {recorded[0]:.0f} and {recorded[1]:.0f} when recorded." if recorded else ".")
     print("\n".join(compared(now, known["found"] or {})), flush=True)
@@ -175,7 +178,7 @@ def pictures(document: Mapping[str, Any]) -> None:
     """Draw what was measured."""
     PICTURES.mkdir(exist_ok=True)
     found = {name: part["found"] for name, part in document["parts"].items()}
-    if known := found.get("ratios"):
+    if known := found.get(RATIOS):
         stock = {name: ratio for name, ratio in known.items() if ", stock" in name}
         bars = {name.partition(", stock")[0]: ratio for name, ratio in stock.items()}
         draw("latency", "Times as long under stock debugpy", bars)

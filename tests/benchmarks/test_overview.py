@@ -38,6 +38,22 @@ def test_a_ratio_that_has_fallen_by_more_than_a_third_is_said() -> None:
     assert overview.compared({"new": 2.0}, {}) == ["     new: 2.0 (not recorded)"]
 
 
+def test_ratios_are_compared_with_those_of_the_same_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On 3.11 some are lower, and were said to have fallen."""
+    recorded = tmp_path / "recorded.json"
+    found = {"million_additions_ms": [1, 1], "found": {"step": 30.0}}
+    monkeypatch.setattr(overview, "RECORDED", recorded)
+    monkeypatch.setattr(overview, "measured_ratios", lambda: {"step": 2.0})
+    recorded.write_text(json.dumps({"parts": {"ratios of Python 2.7": found}}))
+    overview.compact()
+    assert capsys.readouterr().out.endswith("\n     step: 2.0 (not recorded)\n")
+    recorded.write_text(json.dumps({"parts": {overview.RATIOS: found}}))
+    overview.compact()
+    assert capsys.readouterr().out.endswith("\nFELL step: 2.0 (30.0 recorded)\n")
+
+
 def test_a_benchmark_that_fails_is_recorded_with_the_reason_and_the_others_stay(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
