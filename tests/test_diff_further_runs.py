@@ -125,6 +125,47 @@ async def test_where_chance_made_the_first_difference_all_calls_count(
 
 
 @VERSIONS
+async def test_where_chance_made_the_first_difference_in_brief_the_next_is_looked_at_whole(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: list[tuple[Ran, RecordedRun]],
+    version: str,
+) -> None:
+    """All calls were recorded whole for it, which may take long."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        import random
+        import sys
+
+        def draw():
+            return random.random()
+
+        def look(n):
+            return n
+
+        def price(n):  # @price
+            return n + len(sys.argv)
+
+        draw()
+        for n in range(200):
+            look(n)
+        price(3)
+        for n in range(200):
+            look(n)
+        """,
+    )
+    monkeypatch.setattr(two_runs, "WHOLE_SECONDS", -1.0)
+    monkeypatch.setattr(two_runs, "REACH", 20)
+    monkeypatch.setattr(whole_calls, "REACH", 20)
+    answer = await compared(script, version)
+    first, *_, last = answer.text.splitlines()
+    assert first == f"first call that differs: price at main.py:{script.line('price')}"
+    assert last == "values were compared whole in calls 182 to 222, else in brief"
+    assert not [run.count for _, run in recorded if run.whole is None and not run.is_cut]
+
+
+@VERSIONS
 async def test_of_equal_programs_as_much_is_compared_whole_as_there_is_time_for(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

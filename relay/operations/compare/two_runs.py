@@ -142,27 +142,39 @@ class _Runs:
         """
         if self._whole == (ALL, ALL):
             return ran, (await self._without_chance(ran))[1]
+        brief, whole = ran, self._whole
         found, answer = await self._compare(ran)
-        reach, zooms = REACH, 0
+        reach, zooms, is_cleared = REACH, 0, False
         try:
             while zooms < MOST_ZOOMS:
                 if zooms or is_whole(found):
-                    found, answer = await self._without_chance(ran, knows_changes=zooms > 0)
+                    found, answer = await self._without_chance(
+                        ran, knows_changes=zooms > 0, to_the_end=is_cleared
+                    )
                     if shows_the_beginning(found, self._whole):
                         return ran, answer
                     reach *= FARTHER
+                    if zooms and not (is_cleared or found.differs or found.parted):
+                        self._whole = whole
+                        found, is_cleared = await self._found_in_brief(brief), True
+                        reach = REACH
                 closer = around_beginning(found, reach)
                 if closer is None:
                     break
                 self._whole = closer
                 ran, zooms = await self._both(rereads=True), zooms + 1
-            ran = await self._both_whole(ran, is_equal=not (zooms or found.differs))
+            ran = await self._both_whole(ran, is_equal=not (found.differs or found.parted))
         except RelayError as error:  # both have run before: what they differ in stands
             return ran, _without_further_run(answer, error)
-        return ran, (await self._without_chance(ran))[1]
+        return ran, (await self._without_chance(ran, to_the_end=is_cleared))[1]
+
+    async def _found_in_brief(self, brief: Pair) -> Comparison:
+        """What differs in runs that were recorded in brief, where the first of it was seen to differ by chance."""
+        again = await self._run(self._sides[0])
+        return (await self._compare(brief, await self._chance((brief[0], again))))[0]
 
     async def _both_whole(self, ran: Pair, *, is_equal: bool) -> Pair:
-        """Both recorded whole; is_equal: nothing has differed in brief."""
+        """Both recorded whole; is_equal: nothing has differed in brief, but for what does so by chance."""
         if not is_equal or _ends_differ(ran):
             self._whole = ALL, ALL
             return await self._both()
@@ -224,20 +236,20 @@ class _Runs:
             raise refused
 
     async def _without_chance(
-        self, first: Pair, *, knows_changes: bool = False
+        self, first: Pair, *, knows_changes: bool = False, to_the_end: bool = False
     ) -> tuple[Comparison, Answer]:
         """With as many further runs as it takes. knows_changes: what calls change in their arguments is recorded.
 
         They are recorded as far as they may say something of the first call that differs. If that does
-        so by chance, all are recorded to their ends.
+        so by chance, all are recorded to_the_end; at once, if that is known.
         """
         found, answer = await self._compare(first)
         if not found.matched or not (found.differs or _ends_differ(first)):
             return found, answer
         if _are_one(*self._sides):
             return await self._compare(first, await self._chance(first))
-        enough = enough_of(found)
-        if enough is not None:
+        enough = None if to_the_end else enough_of(found)
+        if enough is not None and await self._go_on_behind(first, enough):
             whole = self._whole
             self._whole = _as_far_as(enough, whole)
             cut = _until(first, self._whole)
@@ -246,6 +258,11 @@ class _Runs:
                 return cleared, answer
             self._whole = whole
         return await self._compared_with_further(first, knows_changes=knows_changes)
+
+    async def _go_on_behind(self, ran: Pair, numbers: tuple[int, int]) -> bool:
+        """Whether calls behind these are recorded."""
+        runs = await trio.to_thread.run_sync(self._readings.read, *ran, abandon_on_cancel=True)
+        return any(run.until(number) is not run for run, number in zip(runs, numbers, strict=True))
 
     async def _compared_with_further(
         self, first: Pair, *, knows_changes: bool
