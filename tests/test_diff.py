@@ -1131,6 +1131,43 @@ def test_of_two_trees_the_first_other_branch_below_the_call_that_differs_is_told
     ]
 
 
+def test_below_the_call_that_differs_the_first_that_gave_other_arguments_is_told(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What `between` gives is an iterator, into which nobody looks: it is another, but that shows in `shown` only."""
+    root = tmp_path / "repository"
+    before = """
+        def some(first, last, reverse):
+            numbers = range(first, last)
+            return iter(sorted(numbers, reverse=reverse))
+
+        def between(first, last, reverse=False):  # @between
+            return some(first, last, reverse)
+
+        def shown():  # @shown
+            return list(between(1, 3))
+
+        shown()
+    """
+    code = Program.write(root / "main.py", before)
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    Program.write(root / "main.py", before.replace("reverse=False", "reverse=True"))
+    done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        f"first call that differs: shown at main.py:{code.line('shown')}",
+        "this tree: → [2, 1]",
+        "HEAD: → [1, 2]",
+        f"below it, other calls are made by between at main.py:{code.line('between')}",
+        "  default of reverse: True in this tree, False in HEAD",
+        "this tree: calls some(1, 3, True)",
+        "HEAD: calls some(1, 3, False)",
+        "1 of 2 calls with equal arguments differ",
+    ]
+
+
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     diff: Diff, tmp_path: Path
 ) -> None:

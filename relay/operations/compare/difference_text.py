@@ -98,6 +98,7 @@ def _difference(found: Comparison, first: Difference, both: Compared) -> str:
             lines.append(
                 "below it, other calls are made by " + _place(found.branch.one, both.runs[0])
             )
+            lines += _by_default(found.branch.one, found.branch.other, both)
             lines += _branches(found.branch, both)
     if _gives_options(first, both):
         next_one = next((one for one in found.later if not _follows(one, first, both)), None)

@@ -59,7 +59,8 @@ class Comparison(NamedTuple):
     """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
     branch: Difference | None = None
-    """The first call below the first difference that has called other functions, where that is one of outcomes."""
+    """The first call below the first difference that has called other functions, or the same with other arguments,
+    where that is one of outcomes."""
     by_chance: tuple[Difference, ...] = ()
     """Pairs that chance may have made differ: left out of all the others."""
     alone: Calls = ((), ())

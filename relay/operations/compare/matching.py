@@ -125,7 +125,7 @@ class Matcher:
             later,
             is_unexplained,
             change,
-            self._branch_below(first, branches),
+            self._branch_below(first, [*branches, *weaker]),
             tuple(sorted(pairs.by_chance, key=_when_ended)),
             made_alone,
             alone_by_chance,
