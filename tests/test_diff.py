@@ -2385,3 +2385,47 @@ def test_a_program_that_forbids_writes_by_os_is_compared(diff: Diff, tmp_path: P
     done = diff("--", "main.py", ":::", "main.py", "x")
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.splitlines()[1:4] == ["  with number=1400", "1: → 2800", "2: → 0"]
+
+
+def test_what_an_object_stores_behind_a_large_one_counts(diff: Diff, tmp_path: Path) -> None:
+    """All of a large value is not compared, but of each of its attributes something is: `position`, behind `options`,
+    which are too large by themselves. So it is `skip` that differs, and not who is given that position."""
+    code = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        class Option:
+            def __init__(self, number):
+                self.names, self.number = [str(number)] * 9, number
+
+        class Options:
+            def __init__(self):
+                self.default, self.others = Option(1), {n: Option(n) for n in range(40)}
+
+        class Reader:
+            def __init__(self, options):
+                self.options, self.position = options, 0
+
+            def skip(self):  # @skip
+                self.position += len(sys.argv)
+
+            def place(self):
+                return self.position
+
+        reader = Reader(Options())
+        reader.skip()
+        print(reader.place())
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: Reader.skip at main.py:{code.line('skip')}"
+    assert lines[1].startswith("  with self=<Reader options=<Options ")
+    assert lines[1].endswith("(self compared in part)")
+    assert lines[2].startswith("1: leaves self=")
+    assert lines[2].endswith("position=1>")
+    assert lines[3].startswith("2: leaves self=")
+    assert lines[3].endswith("position=2>")
+    assert lines[4:] == ["no result, exception or branch differs"]

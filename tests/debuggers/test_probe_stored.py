@@ -193,6 +193,35 @@ def test_what_has_changed_is_written_again(one: Any, other: Any, place: str) -> 
     assert probe.ample(whole) == texts
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"zoom": 1}, {"zoom": 2}),
+        ({"zoom": [Plain(a=1)]}, {"zoom": [Plain(a=2)]}),
+        ({"zoom": Plain(a=1)}, {"zoom": Slots()}),
+        ({"all": [Plain(a=1)] * 50, "zoom": 1}, {"all": [Plain(a=1)] * 50, "zoom": 2}),
+    ],
+)
+def test_what_stands_behind_a_large_attribute_is_written_too(one: Any, other: Any) -> None:
+    """Of a value that is too large to be written whole, each attribute has a part at least."""
+    large = Plain(**{f"name{i}": Plain(many=[i] * 20) for i in range(20)})
+    texts = [fresh(Plain(large=large, **each)) for each in (one, other)]
+    assert texts[0] != texts[1]
+    assert all(text.startswith("\0<Plain ") and "large=<Plain " in text for text in texts)
+    whole = Plain(large=large, **one)
+    assert kept(whole) == texts[0]
+    whole.__dict__.update(other)
+    assert probe.ample(whole) == texts[1]
+
+
+def test_a_value_that_is_not_too_large_is_written_whole() -> None:
+    many = list(range(150))
+    whole = Plain(a=Plain(many=many), b=[Plain(c=1)], d=Plain(e=Plain(f=2)), g=3)
+    shown = "a=<Plain many=[0, 1, 2,"
+    assert fresh(whole).startswith(f"<Plain {shown}")
+    assert fresh(whole).endswith("149]>, b=[<Plain c=1>], d=<Plain e=<Plain f=2>>, g=3>")
+
+
 def test_what_is_in_a_cycle_and_what_stands_twice_is_written_as_it_was() -> None:
     whole = wide()
     whole.me, whole.one = whole, [whole.many, whole.many]

@@ -9,6 +9,8 @@ value has not changed (`kept_texts.py`).
 from __future__ import annotations
 
 import binascii
+import collections
+import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -235,15 +237,36 @@ class _Reading:
         return "{" + ", ".join(self._ended(shown, size)) + "}"
 
     def named(self, items: Any, size: int, level: int) -> list[str]:
-        """Attributes or fields."""
-        shown = []
+        """Attributes or fields, in their order.
+
+        A large one leaves room for the others: numbers and texts come first, then Python's own containers, in which an
+        object keeps what is its own, then objects, which others have, too; each that waits has a part.
+        """
+        shown: list[Any] = []
+        waiting: list[tuple[bool, int, Any]] = []
         for name, item in items:
             if self.left <= 0:
                 break
-            shown.append(
-                f"{name}={self.masked(item) if hides(name, item) else self.text(item, level)}"
-            )
-        return self._ended(shown, size)
+            if hides(name, item):
+                shown.append(f"{name}={self.masked(item)}")
+            elif type(item) is str or is_short(item):
+                shown.append(f"{name}={self.text(item, level)}")
+            else:
+                waiting.append((type(item) not in _STORED_FIRST, len(shown), item))
+                shown.append(name)
+        if not waiting:
+            return self._ended(shown, size)
+        waiting.sort(key=_is_stored_later)
+        others = len(waiting)
+        for _, place, item in waiting:
+            others -= 1
+            if self.left <= 0:
+                shown[place] = None
+                continue
+            self.left -= others
+            shown[place] = f"{shown[place]}={self.text(item, level)}"
+            self.left += others
+        return self._ended([text for text in shown if text is not None], size)
 
     def masked(self, value: Any) -> str:
         """A secret; only a text of Python's own is known by its id."""
@@ -309,5 +332,7 @@ def _name_in_order(pair: tuple[Any, Any]) -> str:
     return name if type(name) is str else ""
 
 
+_STORED_FIRST = frozenset((list, tuple, dict, set, frozenset, collections.deque))
+_is_stored_later = operator.itemgetter(0)
 _BRIEF_AT = [partial(brief, level=level) for level in range(_DEEPEST_PART + 2)]
 _stored_writers: dict[Any, tuple[Any, Any]] = {}
