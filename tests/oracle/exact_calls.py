@@ -74,6 +74,15 @@ class Writer:
         return "".join(f" {name}={self.text(found[name])}" for name in sorted(found))
 
 
+def bound_anew(code: Any) -> set[str]:
+    """Variables that a function binds, which need not be what it was given."""
+    found: set[str] = set()
+    for one in dis.get_instructions(code):
+        if "STORE_FAST" in one.opname or "DELETE_FAST" in one.opname or "STORE_DEREF" in one.opname:
+            found.update([one.argval] if isinstance(one.argval, str) else one.argval)
+    return found
+
+
 class Tracer:
     """Every frame of the folder's functions by itself; frames are kept while they are open, so that no two are the same."""
 
@@ -145,7 +154,8 @@ class Tracer:
                 call["outcome"] = ["returned", self.text(arg), 0]
             else:
                 call["outcome"] = ["raised", f"{type(error).__qualname__} {self.text(error)}", line]
-            call["left"] = self.arguments(frame)
+            anew = bound_anew(frame.f_code)
+            call["left"] = [pair for pair in self.arguments(frame) if pair[0] not in anew]
             call["ended"], self.ended = self.ended, self.ended + 1
             del self.open[frame]
         return self.local_trace

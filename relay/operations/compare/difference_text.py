@@ -31,6 +31,7 @@ CUT = "…"
 MOST_CALLERS = 3
 
 ENDS_IN_A_PLACE = re.compile(r" at .+:\d+$")
+SAYS_IN_PART = re.compile(r" \([^()]+ compared in part\)$")
 COMPILED_OTHERWISE = "compiled modules are this tree's in both, though their sources differ"
 
 NARROW = 40
@@ -79,8 +80,18 @@ def fitted(text: str) -> str:
         width = max(map(len, whole))
         while width > narrowest and len("\n".join(lines).encode()) > MOST_BYTES:
             width -= 1
-            lines = [line if keep and keep.search(line) else clip(line, width) for line in whole]
+            lines = [
+                line if keep and keep.search(line) else _narrowed(line, width) for line in whole
+            ]
     return "\n".join(lines)
+
+
+def _narrowed(line: str, width: int) -> str:
+    """The beginning of a line, and that its values were compared in part, if it says so."""
+    found = SAYS_IN_PART.search(line)
+    if found is None or 2 * len(found[0]) > width:
+        return clip(line, width)
+    return clip(line[: found.start()], width - len(found[0])) + found[0]
 
 
 def _difference(found: Comparison, first: Difference, both: Compared) -> str:
