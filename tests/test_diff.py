@@ -2429,3 +2429,50 @@ def test_what_an_object_stores_behind_a_large_one_counts(diff: Diff, tmp_path: P
     assert lines[3].startswith("2: leaves self=")
     assert lines[3].endswith("position=2>")
     assert lines[4:] == ["no result, exception or branch differs"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="its trace function is lost there")
+@pytest.mark.parametrize("is_generator", [False, True])
+def test_a_recursion_without_end_is_recorded_to_its_end(
+    diff: Diff, tmp_path: Path, is_generator: bool
+) -> None:
+    """Where the program has left no frames for the recording, it has some of its own."""
+    down = (
+        "yield from [n] if n > 3 else down(n + step)" if is_generator else "return down(n + step)"
+    )
+    code = Program.write(
+        tmp_path / "main.py",
+        f"""
+        import sys
+
+        def down(n):  # @down
+            step = len(sys.argv) - 1
+            if n > 3 and not {is_generator}:
+                return n
+            {down}  # @deep
+
+        def last(n):
+            return n + len(sys.argv)
+
+        def tried(limit):
+            try:
+                return list(down(0)) if {is_generator} else down(0)
+            except RecursionError:
+                return limit - sys.getrecursionlimit()
+
+        print(tried(sys.getrecursionlimit()), last(1))
+        """,
+    )
+    done = diff("--", "main.py", "x", ":::", "main.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[:2] == [
+        f"first call that differs: down at main.py:{code.line('down')}",
+        "  with n=0",
+    ]
+    assert lines[2] == ("1: yields 1: 4, then None" if is_generator else "1: → 4")
+    assert "raised RecursionError: maximum recursion depth exceeded" in lines[3]
+    assert lines[3].endswith(f" at line {code.line('deep')}")
+    assert lines[4] == "called by tried"
+    assert lines[5:] == ["3 of 3 calls with equal arguments differ"]
+    assert diff("--", "main.py", ":::", "main.py").stdout.startswith("no call differs: ")

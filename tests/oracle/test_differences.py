@@ -102,7 +102,9 @@ class Call:
 
     @property
     def outcome(self) -> Any:
-        return self.about["outcome"][:2], self.about["yielded"]
+        """Of a generator with the first three of the values that it has given."""
+        yielded = self.about["yielded"]
+        return self.about["outcome"][:2], len(yielded), yielded[:3]
 
     @property
     def branch(self) -> list[str]:

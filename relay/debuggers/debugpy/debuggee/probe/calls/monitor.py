@@ -7,6 +7,8 @@ of all code, since the interpreter has no such event for one code alone.
 
 from __future__ import annotations
 
+import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
 
+_MORE_ROOM = 200  # frames that the record of one event may take, where the program has left none
+_TOO_DEEP = "maximum recursion depth exceeded"  # as the interpreter says it
+_limit_of_frames, _set_limit_of_frames = sys.getrecursionlimit, sys.setrecursionlimit
+
 _CALL_EVENTS = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
 
 
@@ -27,6 +33,7 @@ class CallsMonitor:
 
     def __init__(self, record: CallRecord) -> None:
         self.record, self.tool = record, -1
+        self.lock: Any = threading.RLock()  # while there is room for more frames
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
@@ -63,6 +70,8 @@ class CallsMonitor:
                     begin(frame_of(1), function)
                     if record.state != "recording":
                         self._silence()
+            except RecursionError:
+                self._again(self._begin, code, frame_of(1))
             except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(error)
             return None
@@ -76,6 +85,31 @@ class CallsMonitor:
         for function in list(self.record.scope.functions.values()):
             MONITORING.set_local_events(self.tool, function.code, 0)
 
+    def _begin(self, code: Any, frame: Any) -> None:
+        function = self.record.scope.functions.get(id(code)) or self._learn(code, frame)
+        if function is not None and self.record.is_active:
+            self.record.begin(frame, function)
+
+    def _again(self, act: Any, *arguments: Any) -> None:
+        """The program has called itself so deep that there were not frames enough: once more with others.
+
+        What it raises for that is its own, and is recorded. Where there is no frame even for this, it comes to
+        its `RecursionError` a frame earlier.
+        """
+        with self.lock:  # the limit is that of all threads
+            limit = _limit_of_frames()
+            try:
+                _set_limit_of_frames(limit)  # raises where it could not be taken back
+            except RecursionError:
+                raise RecursionError(_TOO_DEEP) from None
+            _set_limit_of_frames(limit + _MORE_ROOM)
+            try:
+                act(*arguments)
+            except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
+                self.record.failed(error)
+            finally:
+                _set_limit_of_frames(limit)
+
     def _learn(self, code: Any, frame: Any) -> Any:
         function = self.record.scope.learn(frame)
         if function is None:
@@ -88,12 +122,16 @@ class CallsMonitor:
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
         try:
             self.record.returned(frame_at(1), value)
+        except RecursionError:
+            self._again(self.record.returned, frame_at(1), value)
         except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             self.record.failed(error)
 
     def _on_yield(self, code: Any, offset: int, value: Any) -> None:
         try:
             self.record.yielded(frame_at(1), value)
+        except RecursionError:
+            self._again(self.record.yielded, frame_at(1), value)
         except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             self.record.failed(error)
 
@@ -102,9 +140,14 @@ class CallsMonitor:
         if id(code) not in record.scope.functions:
             return
         try:
-            frame = frame_at(1)
-            if id(frame) in record.open:
-                text = record.write_error(error)
-                record.raised(frame, type(error), text, line_in_traceback(frame, error))
+            self._raised(frame_at(1), error)
+        except RecursionError:
+            self._again(self._raised, frame_at(1), error)
         except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
             record.failed(fault)
+
+    def _raised(self, frame: Any, error: Any) -> None:
+        record = self.record
+        if id(frame) in record.open:
+            text = record.write_error(error)
+            record.raised(frame, type(error), text, line_in_traceback(frame, error))

@@ -153,7 +153,8 @@ class CallRecord:
         return self.tree.root_of(ident)
 
     def returned(self, frame: Any, value: Any) -> None:
-        node = self.open.pop(id(frame), None)
+        """It is known as open until its end is written: where frames do not suffice for that, it is tried again."""
+        node = self.open.get(id(frame))
         if node is None:
             return
         function = node.function
@@ -169,10 +170,11 @@ class CallRecord:
                 node.changed = self._changed(frame, node)
             self.whole_calls.has_written(began)
         self.tree.end(node, CALL_RETURNED, text)
+        self.open.pop(id(frame), None)
 
     def raised(self, frame: Any, kind: type, text: str, line: int) -> None:
         """An exception leaves the frame."""
-        node = self.open.pop(id(frame), None)
+        node = self.open.get(id(frame))
         if node is not None:
             is_end = issubclass(kind, _ENDS_ITERATION) or (
                 node.function.code.co_name in _ASKED_FOR_NAMES and issubclass(kind, AttributeError)
@@ -180,6 +182,7 @@ class CallRecord:
             if node.function.kept and node.is_whole:
                 node.changed = self._changed(frame, node)
             self.tree.end(node, CALL_STOPPED if is_end else CALL_RAISED, text, line)
+            self.open.pop(id(frame), None)
 
     def _changed(self, frame: Any, node: Any) -> list[tuple[int, str]]:
         """Arguments that store something else than when the call began: their places, and what."""
@@ -206,12 +209,12 @@ class CallRecord:
             if type(value).__name__ != "async_generator_wrapped_value":
                 return  # it waits
             value = next(iter(gc.get_referents(value)), None)
-        node.yields += 1
-        if node.yields <= _SHOWN_YIELDS:
+        if node.yields < _SHOWN_YIELDS:
             write: Any = brief
             if self.stream is not None:
                 write = ample if node.is_whole else in_brief
             node.yielded += (write(value),)
+        node.yields += 1
 
     def finish(self, state: str, goes_on: bool = False) -> None:
         """Nothing is recorded any more; goes_on: of a stream that says so, as the program calls more."""
