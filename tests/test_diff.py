@@ -2431,6 +2431,41 @@ def test_what_an_object_stores_behind_a_large_one_counts(diff: Diff, tmp_path: P
     assert lines[4:] == ["no result, exception or branch differs"]
 
 
+def test_what_is_added_to_a_long_list_counts(diff: Diff, tmp_path: Path) -> None:
+    """Not all of such a list is compared, but the last item is: `end` is seen to add another one, and it is not
+    `shown`, which is given the list, that differs first."""
+    code = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        class Token:
+            def __init__(self, number):
+                self.kind, self.text, self.places = "word", str(number), [number] * 9
+
+        def end(tokens):  # @end
+            tokens.append(Token(0))
+            if len(sys.argv) == 1:
+                tokens[-1].kind = "end"
+
+        def shown(tokens):
+            return [token.kind for token in tokens]
+
+        tokens = [Token(number) for number in range(40)]
+        end(tokens)
+        print(shown(tokens))
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: end at main.py:{code.line('end')}"
+    assert lines[1].endswith(" (tokens compared in part)")
+    assert "41 items, last <Token kind='end'," in lines[2]
+    assert "41 items, last <Token kind='word'," in lines[3]
+    assert lines[4:] == ["no result, exception or branch differs"]
+
+
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="its trace function is lost there")
 @pytest.mark.parametrize("is_generator", [False, True])
 def test_a_recursion_without_end_is_recorded_to_its_end(

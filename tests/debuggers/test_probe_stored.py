@@ -109,6 +109,9 @@ CHANGES: list[tuple[Any, Any]] = [
     (list(range(300)), list(range(301))),
     (dict.fromkeys(range(300)), dict.fromkeys(range(301))),
     ([0] * 300, [0] * 301),
+    ([*[0] * 300, 1], [*[0] * 300, 2]),
+    ((*[0] * 300, 1), (*[0] * 300, 2)),
+    ([*[0] * 300, [1]], [*[0] * 300, [2]]),
     (Plain(a=1), Plain(b=1)),
     (Plain(a=1), Plain(a=1, b=None)),
     (slots(1), slots(2)),
@@ -212,6 +215,20 @@ def test_what_stands_behind_a_large_attribute_is_written_too(one: Any, other: An
     assert kept(whole) == texts[0]
     whole.__dict__.update(other)
     assert probe.ample(whole) == texts[1]
+
+
+def test_of_a_row_that_is_too_long_the_last_item_is_written_too() -> None:
+    """And looked at, where it stores something else: a program adds at the end."""
+    row = [Plain(name=i, parts=[i] * 10) for i in range(60)]
+    whole = Plain(row=row, rest=[1])
+    text = fresh(whole)
+    assert "name=14, parts=[14, 14, 14, 14, 14, 14, 14, 14, 14, 14]>" in text
+    assert text.endswith("60 items, last <Plain name=59, parts=[" + "59, " * 9 + "59]>]>")
+    assert kept(whole) == text
+    row[-1].name = 0
+    assert probe.ample(whole) == text.replace("name=59", "name=0") != text
+    row.append(None)
+    assert probe.ample(whole) == fresh(whole) != text
 
 
 def test_a_value_that_is_not_too_large_is_written_whole() -> None:

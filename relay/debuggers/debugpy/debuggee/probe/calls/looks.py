@@ -156,8 +156,10 @@ def are_unchanged(steps: Steps, value: Any) -> bool:
 
 
 def look_at_row(value: Any) -> Any:
-    """Of a list or a tuple."""
-    return value if len(value) <= MOST_LOOKED_AT else value[: MOST_LOOKED_AT + 1]
+    """Of a list or a tuple; of a long one the last item, too."""
+    if len(value) <= MOST_LOOKED_AT:
+        return value
+    return [*value[: MOST_LOOKED_AT + 1], value[-1]]
 
 
 def look_at_dict(value: Any) -> list[Any]:

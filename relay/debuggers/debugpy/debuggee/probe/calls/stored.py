@@ -57,6 +57,9 @@ IN_PART = "\0"
 
 _DEEPEST_PART = 4
 _MOST_PARTS = 200
+_PARTS_OF_LAST = (
+    16  # of a row that is too long, beyond the bound: an object with as many attributes
+)
 _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
 _MOST_STORED_WRITERS = 2000
 _FEWEST_KEPT = 16  # parts of a value whose text is kept: to write fewer is as quick
@@ -193,7 +196,7 @@ class _Reading:
                 self.looks.part(value, kind, look_at_row)
             opening, closing = ROW_MARKS[kind]
             closing = ",)" if kind is tuple and len(value) == 1 else closing
-            return opening + ", ".join(self.some(value, len(value), level)) + closing
+            return opening + ", ".join(self.row(value, level)) + closing
         if kind is dict:
             if self.looks is not None:
                 self.looks.part(value, kind, look_at_dict)
@@ -225,6 +228,21 @@ class _Reading:
                 break
             shown.append(self.text(item, level))
         return self._ended(shown, size)
+
+    def row(self, value: Any, level: int) -> list[str]:
+        """Items of a list or a tuple. Where there is no room for all, something of the last one, too: what a
+        program has added stands there."""
+        size, shown = len(value), []
+        for item in value:
+            if self.left <= 0:
+                break
+            shown.append(self.text(item, level))
+        if len(shown) >= size:
+            return shown
+        left, self.left = self.left, _PARTS_OF_LAST
+        last = self.text(value[-1], level)
+        self.left = left
+        return [*self._ended(shown, size), f"last {last}"]
 
     def pairs(self, items: Any, size: int, level: int) -> str:
         """Keys and values of a mapping."""
