@@ -217,9 +217,22 @@ def test_what_stands_behind_a_large_attribute_is_written_too(one: Any, other: An
     assert probe.ample(whole) == texts[1]
 
 
+@pytest.mark.parametrize("cls", [Row, Table])
+def test_what_a_large_container_stores_beside_its_contents_is_written_too(cls: Any) -> None:
+    """A class of the program's that extends one of Python's own."""
+    whole = cls([(number, Plain(a=1, b=[2])) for number in range(150)])
+    whole.position, whole.rest = 1, Plain()
+    text = fresh(whole)
+    end = "}" if cls is Table else "]"
+    assert text.endswith(f"150 items{end}, position=1, rest=<Plain>)")
+    assert kept(whole) == text
+    whole.position = 2
+    assert probe.ample(whole) == text.replace("position=1", "position=2") != text
+
+
 def test_of_a_row_that_is_too_long_the_last_item_is_written_too() -> None:
     """And looked at, where it stores something else: a program adds at the end."""
-    row = [Plain(name=i, parts=[i] * 10) for i in range(60)]
+    row: list[Any] = [Plain(name=i, parts=[i] * 10) for i in range(60)]
     whole = Plain(row=row, rest=[1])
     text = fresh(whole)
     assert "name=14, parts=[14, 14, 14, 14, 14, 14, 14, 14, 14, 14]>" in text

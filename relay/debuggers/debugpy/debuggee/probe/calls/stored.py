@@ -321,6 +321,14 @@ class _Reading:
                 found.append(("__cause__", cause))
         return self.named(found, len(found), level) if found else []
 
+    def keep_room(self, value: Any, plan: Any) -> int:
+        """A container's contents leave a part for each attribute that it has beside them: how many were kept."""
+        if plan.cls is plan.base or plan.dictionary is None:
+            return 0
+        count = len(own_dict(value, plan))
+        self.left -= count
+        return count
+
     def hashed(self, data: bytes) -> str:
         """Many bytes as few."""
         self.bytes_left -= len(data)

@@ -133,7 +133,9 @@ def _write_mapping(reading: Any, value: Any, plan: Any, level: int) -> str:
     items, is_ordered = dict.items(value), any(b is collections.OrderedDict for b in plan.mro)
     if is_ordered and all(map(is_plainly_stored, dict.keys(value))):
         items = collections.OrderedDict.items(value)  # other keys it would hash, and compare
+    kept = reading.keep_room(value, plan)
     contents = reading.pairs(items, dict.__len__(value), level)
+    reading.left = max(reading.left, 0) + kept
     return _with_attributes(contents, reading, value, plan, level)
 
 
@@ -151,12 +153,14 @@ def _write_sequence(reading: Any, value: Any, plan: Any, level: int) -> str:
     if base is memoryview:
         return _write_stored_bytes(reading, value, plan, level)
     size = base.__len__(value)
+    kept = reading.keep_room(value, plan)
     if base not in ROW_MARKS:
         contents = _items_of_array(reading, value, base, size)
     else:
         opening, closing = ROW_MARKS[base]
         closing = ",)" if base is tuple and size == 1 else closing
         contents = opening + ", ".join(reading.some(base.__iter__(value), size, level)) + closing
+    reading.left = max(reading.left, 0) + kept
     return _with_attributes(contents, reading, value, plan, level)
 
 
