@@ -244,6 +244,18 @@ def test_of_a_row_that_is_too_long_the_last_item_is_written_too() -> None:
     assert probe.ample(whole) == fresh(whole) != text
 
 
+def test_what_is_written_beyond_the_bound_has_one_itself() -> None:
+    """Of each of many lists and containers of the program's only as much as all of them have room for."""
+    rows = {f"row{i}": [list(range(i, i + 30)) for _ in range(9)] for i in range(150)}
+    text = fresh(Plain(first=[0] * 40, **rows))
+    assert 150 < text.count(",") < 500
+    tables = {f"table{i}": Table({i: i}) for i in range(150)}
+    for table in tables.values():
+        table.__dict__.update({f"name{i}": i for i in range(50)})
+    text = fresh(Plain(first=[0] * 40, **tables))
+    assert 150 < text.count(",") < 500
+
+
 def test_a_value_that_is_not_too_large_is_written_whole() -> None:
     many = list(range(150))
     whole = Plain(a=Plain(many=many), b=[Plain(c=1)], d=Plain(e=Plain(f=2)), g=3)

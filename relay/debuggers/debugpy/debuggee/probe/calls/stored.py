@@ -60,6 +60,7 @@ _MOST_PARTS = 200
 _PARTS_OF_LAST = (
     16  # of a row that is too long, beyond the bound: an object with as many attributes
 )
+_MOST_FOR_LAST = 64  # the same of all rows in one value
 _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
 _MOST_STORED_WRITERS = 2000
 _FEWEST_KEPT = 16  # parts of a value whose text is kept: to write fewer is as quick
@@ -144,6 +145,7 @@ class _Reading:
     def __init__(self, looks: Looks | None) -> None:
         self.looks = looks  # None: nobody asks how it was written
         self.left = _MOST_PARTS
+        self.left_for_last = _MOST_FOR_LAST
         self.bytes_left = _MOST_HASHED
         self.path: list[int] = []
         self.is_cut = False
@@ -239,10 +241,14 @@ class _Reading:
             shown.append(self.text(item, level))
         if len(shown) >= size:
             return shown
-        left, self.left = self.left, _PARTS_OF_LAST
-        last = self.text(value[-1], level)
-        self.left = left
-        return [*self._ended(shown, size), f"last {last}"]
+        shown = self._ended(shown, size)
+        room = min(self.left_for_last, _PARTS_OF_LAST)
+        if room > 0:
+            left, self.left = self.left, room
+            shown.append("last " + self.text(value[-1], level))
+            self.left_for_last -= room - self.left
+            self.left = left
+        return shown
 
     def pairs(self, items: Any, size: int, level: int) -> str:
         """Keys and values of a mapping."""
@@ -325,7 +331,7 @@ class _Reading:
         """A container's contents leave a part for each attribute that it has beside them: how many were kept."""
         if plan.cls is plan.base or plan.dictionary is None:
             return 0
-        count = len(own_dict(value, plan))
+        count = min(len(own_dict(value, plan)), self.left)
         self.left -= count
         return count
 
