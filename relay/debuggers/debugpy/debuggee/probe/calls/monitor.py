@@ -94,7 +94,8 @@ class CallsMonitor:
         """The program has called itself so deep that there were not frames enough: once more with others.
 
         What it raises for that is its own, and is recorded. Where there is no frame even for this, it comes to
-        its `RecursionError` a frame earlier.
+        its `RecursionError` a frame earlier; where its calls go through C, which has a bound of its own, the innermost
+        are left out.
         """
         with self.lock:  # the limit is that of all threads
             limit = _limit_of_frames()
@@ -105,6 +106,8 @@ class CallsMonitor:
             _set_limit_of_frames(limit + _MORE_ROOM)
             try:
                 act(*arguments)
+            except RecursionError:
+                pass
             except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
                 self.record.failed(error)
             finally:
