@@ -2112,7 +2112,7 @@ def test_what_is_compared_in_part_is_said(diff: Diff, tmp_path: Path) -> None:
             return [[[[[["--bug" in sys.argv]]]]]]
 
         numbers = list(range(1000))
-        numbers[-1] += "--far" in sys.argv
+        numbers[-2] += "--far" in sys.argv
         summed(numbers, 2)
         deep()
         """,
