@@ -71,7 +71,7 @@ class CallsMonitor:
                     if record.state != "recording":
                         self._silence()
             except RecursionError:
-                self._again(self._begin, code, frame_of(1))
+                self._again(self._begin, frame_of(1))
             except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(error)
             return None
@@ -85,12 +85,13 @@ class CallsMonitor:
         for function in list(self.record.scope.functions.values()):
             MONITORING.set_local_events(self.tool, function.code, 0)
 
-    def _begin(self, code: Any, frame: Any) -> None:
+    def _begin(self, frame: Any) -> None:
+        code = frame.f_code
         function = self.record.scope.functions.get(id(code)) or self._learn(code, frame)
         if function is not None and self.record.is_active:
             self.record.begin(frame, function)
 
-    def _again(self, act: Any, *arguments: Any) -> None:
+    def _again(self, act: Any, frame: Any, *given: Any) -> None:
         """The program has called itself so deep that there were not frames enough: once more with others.
 
         What it raises for that is its own, and is recorded. Where there is no frame even for this, it comes to
@@ -105,9 +106,9 @@ class CallsMonitor:
                 raise RecursionError(_TOO_DEEP) from None
             _set_limit_of_frames(limit + _MORE_ROOM)
             try:
-                act(*arguments)
+                act(frame, *given)
             except RecursionError:
-                pass
+                self.record.open.pop(id(frame), None)  # another frame may have its number next
             except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
                 self.record.failed(error)
             finally:

@@ -57,9 +57,7 @@ IN_PART = "\0"
 
 _DEEPEST_PART = 4
 _MOST_PARTS = 200
-_PARTS_OF_LAST = (
-    16  # of a row that is too long, beyond the bound: an object with as many attributes
-)
+_PARTS_OF_LAST = 16  # beyond the bound, of a row that is too long: of an object, as many attributes
 _MOST_FOR_LAST = 64  # the same of all rows in one value
 _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
 _MOST_STORED_WRITERS = 2000
