@@ -315,13 +315,13 @@ async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program:
         ]
         assert refused["message"].startswith("name: must name a function, such as ")
         wish = {"line": cart.line("loop"), "hitCondition": "often"}
-        places = {"source": {"path": cart.text}, "breakpoints": [wish, {"line": "x"}]}
+        places = {"source": {"path": cart.text}, "breakpoints": [wish, {"line": 0}]}
         first, second = (await peer.ask("setBreakpoints", **places))["breakpoints"]
         assert first["message"].startswith(
             f"The hitCondition of the breakpoint at line {wish['line']} "
         )
-        assert second["message"] == "line: must be a whole number"
-        with pytest.raises(Refused, match=r"^threadId: must be a whole number"):
+        assert second["message"] == "line: must be at least 1"
+        with pytest.raises(Refused, match=r"^next: threadId must be a whole number$"):
             await peer.ask("next", threadId="x")
         with pytest.raises(Refused, match=r"filters\[0\]: must be 'raised'"):
             await peer.ask("setExceptionBreakpoints", filters=["often"])

@@ -13,6 +13,9 @@ import pytest
 import trio
 
 from relay.client import AsyncSession
+from relay.faces.dap import event_writer
+from relay.faces.dap.event_writer import EventWriter
+from relay.faces.dap.face import Face
 from tests.e2e.api import Api
 from tests.editor.joining import editor, join, stack, terms
 from tests.perl.driver import Body, Peer, Refused
@@ -106,7 +109,9 @@ async def test_modules_and_loaded_sources(api: Api, program: Write) -> None:
         assert source.text in paths
         assert all(path.endswith(".py") for path in paths)
         for name, wrong in (("moduleCount", "x"), ("startModule", [1]), ("startModule", -1)):
-            with pytest.raises(Refused, match=rf"^{name}: must be a whole number, from 0 on$"):
+            with pytest.raises(
+                Refused, match=rf"^modules: {name} must be (a whole number|at least 0)$"
+            ):
                 await peer.ask("modules", **{name: wrong})
 
 
@@ -149,7 +154,7 @@ async def test_the_text_of_a_source(api: Api, program: Write, tmp_path: Path) ->
             ({}, "give a path or a sourceReference"),
             ({"sourceReference": 99}, "source 99 is of an earlier stop"),
             ({"source": {"path": str(tmp_path / "none.py")}}, "none.py"),
-            ({"source": 3}, "an argument is"),
+            ({"source": 3}, "^source: source must be an object$"),
         ):
             with pytest.raises(Refused, match=words):
                 await peer.ask("source", **wrong)
@@ -211,9 +216,9 @@ async def test_an_expression_is_evaluated_for_what_the_editor_wants_it(
                 await result("text = 5", context)
             assert await result("None", context) == "None"
         for wrong, said in (
-            ({"expression": 5}, r"^expression: must be a string"),
+            ({"expression": 5}, r"^evaluate: expression must be a string$"),
             ({"expression": ""}, r"^expression: must not be empty"),
-            ({}, r"^evaluate: expression is missing$"),
+            ({}, r"^evaluate: expression is required$"),
         ):
             with pytest.raises(Refused, match=said):
                 await peer.ask("evaluate", **wrong)
@@ -670,9 +675,12 @@ async def test_an_editor_attaches_to_a_process(api: Api, program: Write, ends: b
             for wrong, words in (
                 ({"processId": "x"}, r"^processId: must be a whole number"),
                 ({"port": 70000}, r"^port: "),
-                ({"connect": "localhost:5678"}, r"connect must be an object with host and port$"),
-                ({"port": 1, "pathMappings": [{}]}, r"^attach: localRoot is missing$"),
-                ({"session": 5}, r"^session: must be the id of a session$"),
+                ({"connect": "localhost:5678"}, r"^attach: connect must be an object$"),
+                (
+                    {"port": 1, "pathMappings": [{}]},
+                    r"^attach: pathMappings\[0\]\.localRoot is required; pathMap",
+                ),
+                ({"session": 5}, r"^attach: session must be a string$"),
                 ({"processId": process.pid, "session": "sess_1"}, "either a session or a process"),
                 ({"processId": process.pid, "readOnly": True}, "only looks on"),
                 ({"processId": 2**31 - 1}, "no process"),
@@ -718,3 +726,77 @@ async def test_who_only_looks_on_may_read_and_not_move(api: Api, program: Write)
         for command in ("restart", "goto"):
             with pytest.raises(Refused, match="looks on"):
                 await peer.ask(command, threadId=1, targetId=1)
+
+
+async def test_arguments_of_the_wrong_type_are_named_and_nothing_is_done(
+    api: Api, program: Write
+) -> None:
+    source = program(COUNT)
+    path, line = source.text, source.line("other")
+    async with editor(terms(api)) as peer:
+        await launched(peer, source)
+        why = await peer.event("stopped")
+        frames = await stack(peer, why)
+        for command, arguments, words in (
+            ("continue", {"threadId": "x"}, "threadId must be a whole number"),
+            ("next", {"threadId": None}, "threadId must be a whole number"),
+            ("stepIn", {}, "threadId is required"),
+            ("pause", {"threadId": [1]}, "threadId must be a whole number"),
+            ("stackTrace", {"threadId": True}, "threadId must be a whole number"),
+            ("stackTrace", {"threadId": 1, "levels": -1}, "levels must be at least 0"),
+            ("scopes", {"frameId": {}}, "frameId must be a whole number"),
+            ("scopes", {"frameId": [1]}, "frameId must be a whole number"),
+            ("variables", {"variablesReference": [1]}, "variablesReference must be a whole number"),
+            ("variables", {"variablesReference": 1, "count": "x"}, "count must be a whole number"),
+            ("evaluate", {"expression": "1", "frameId": {}}, "frameId must be a whole number"),
+            ("setVariable", {"name": "x"}, "variablesReference is required; value is required"),
+            ("gotoTargets", {"source": 5, "line": "x"}, "source must be an object; line must be"),
+            ("goto", {"threadId": 1, "targetId": "x"}, "targetId must be a whole number"),
+            ("setBreakpoints", {"source": {"path": path}, "breakpoints": 5}, "must be a list"),
+            ("setBreakpoints", {"source": {"path": "\0"}}, "source.path must not contain NUL"),
+            (
+                "setBreakpoints",
+                {"source": {"path": path}, "breakpoints": [{"line": line}, {"line": "x"}]},
+                "breakpoints[1].line must be a whole number",
+            ),
+            ("setFunctionBreakpoints", {"breakpoints": [{"name": 5}]}, "breakpoints[0].name must"),
+            ("setExceptionBreakpoints", {"filters": 5}, "filters must be a list"),
+            ("setDataBreakpoints", {"breakpoints": [{"dataId": 5}]}, "breakpoints[0].dataId must"),
+            ("restart", {"arguments": 5}, "arguments must be an object"),
+            ("disconnect", {"terminateDebuggee": "x"}, "terminateDebuggee must be true or false"),
+        ):
+            with pytest.raises(Refused) as refused:
+                await peer.ask(command, **arguments)
+            assert str(refused.value).startswith(f"{command}: "), refused.value
+            assert words in str(refused.value)
+        assert [one["line"] for one in await stack(peer, why)] == [one["line"] for one in frames]
+        scopes = await peer.ask("scopes", frameId=float(frames[0]["id"]))
+        assert scopes["scopes"], "a whole number in JSON"
+        await peer.ask("disconnect", terminateDebuggee=None)
+    assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_a_session_that_an_editor_ends_by_leaving_is_no_fault(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = program(COUNT)
+    over, end, leave = trio.Event(), EventWriter.end, Face._leave
+
+    def ends(writer: EventWriter, exit_code: int | None) -> None:
+        end(writer, exit_code)
+        over.set()
+
+    async def leaves_slowly(face: Face, *, ends: bool) -> None:
+        await leave(face, ends=ends)
+        await over.wait()
+
+    monkeypatch.setattr(event_writer, "SIGNS_OF_LIFE", frozenset())  # as before the first of them
+    monkeypatch.setattr(EventWriter, "end", ends)
+    monkeypatch.setattr(Face, "_leave", leaves_slowly)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source)
+        await peer.event("stopped")
+        await peer.ask("restart")
+        await peer.event("stopped")
+        await peer.ask("disconnect")
+    assert not [one for one in peer.events("output") if one["category"] == "console"]

@@ -3,6 +3,7 @@
 editor         one editor: requests in, responses and events out
 request_queue  its requests in turn, and those that it cancels
 face           requests, carried out through the relay's API
+arguments      what requests say, checked
 starting       a launch configuration, as the relay's requests have it
 views          what the relay answers, as DAP says it
 placing        the editor's breakpoints beside everybody else's

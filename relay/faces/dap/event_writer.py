@@ -55,6 +55,7 @@ class EventWriter:
 
         self._threads: set[int] = set()
         self._restarts = False
+        self._leaves = False
         self.is_over = False
 
     async def catch_up(self) -> str:
@@ -105,8 +106,13 @@ class EventWriter:
                 if not (self._restarts and await self._comes_again(cursor)):
                     break
         except RelayError as error:
-            self._console(f"{error.message}\n")
+            if not self._leaves:
+                self._console(f"{error.message}\n")
         self.end(None)
+
+    def leave(self) -> None:
+        """The editor leaves, and may end the session itself: that it is gone is no news then."""
+        self._leaves = True
 
     async def _comes_again(self, cursor: str | None) -> bool:
         """Whether the program that was ended to be launched once more is launched."""

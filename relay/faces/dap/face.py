@@ -17,6 +17,7 @@ from relay.dap.conversation import IncomingRequest
 from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
 from relay.faces.dap.actions import error_text
+from relay.faces.dap.arguments import checked
 from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.event_writer import EventWriter
@@ -179,22 +180,19 @@ class Face:
                 "this editor only looks on. "
                 'Attach without "readOnly" (or --read-only) to be in control'
             )
+        inspect, move = _INSPECTS.get(request.command), MOTIONS.get(request.command)
+        if inspect is not None or move is not None:
+            self._here  # noqa: B018 - without a session nothing of the request counts
         try:
-            return await self._do(request)
-        except KeyError as error:
-            raise EditorRefusal(f"{request.command}: {error.args[0]} is missing") from None
-        except (AttributeError, TypeError, ValueError) as error:
-            raise EditorRefusal(
-                f"{request.command}: an argument is of the wrong type: {error}"
-            ) from None
-
-    async def _do(self, request: IncomingRequest) -> Body:
-        if (inspect := _INSPECTS.get(request.command)) is not None:
-            return await inspect(self._here.inspector, request.arguments)
-        if (move := MOTIONS.get(request.command)) is not None:
-            return await move(self._session, self._here.inspector, request.arguments)
+            arguments = checked(request.command, request.arguments)
+        except ValueError as error:
+            raise EditorRefusal(str(error)) from None
+        if inspect is not None:
+            return await inspect(self._here.inspector, arguments)
+        if move is not None:
+            return await move(self._session, self._here.inspector, arguments)
         if (do := _REQUESTS.get(request.command)) is not None:
-            return await do(self, request.arguments)
+            return await do(self, arguments)
         raise EditorRefusal(f"the relay has no request {request.command!r}")
 
     # Joining and leaving ----------------------------------------------------------------------
@@ -212,8 +210,6 @@ class Face:
         if names_process(arguments):
             return await self._attach_to_process(arguments, looks_on=looks_on)
         wanted = arguments.get("session") or self._asked
-        if not isinstance(wanted, str | None):
-            raise EditorRefusal("session: must be the id of a session")
         session = self._client.session(wanted or await self._only())
         view = await session.view()  # or it is not there
         self._join(session)
@@ -358,6 +354,7 @@ class Face:
         if left is None:
             return
         session = left.session
+        left.events.leave()
         try:
             if ends and not self._read_only:
                 if self._is_attached or not self._is_own:  # a process that outlives its session
@@ -384,8 +381,6 @@ class Face:
         if not self._configured or self._here.events.is_over:
             raise EditorRefusal("restart: no program runs here. Start debugging again")
         given = arguments.get("arguments") or {}
-        if not isinstance(given, dict):
-            raise EditorRefusal("restart: arguments must be an object")
         try:
             fields = {} if self._launched is None else restart_fields(given, self._launched)
         except ValueError as error:

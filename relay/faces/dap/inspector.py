@@ -103,10 +103,8 @@ class EditorInspector:
             shown["variablesReference"] = number
         return shown
 
-    def _value(self, number: Any) -> tuple[int, int]:
+    def _value(self, number: int) -> tuple[int, int]:
         """The relay's reference, and the frame whose value it is."""
-        if type(number) is not int:
-            raise TypeError("variablesReference is a whole number")
         if number in self._elsewhere:
             raise EditorRefusal("values are set in the thread that stopped")
         if number not in self._values:
@@ -206,8 +204,6 @@ class EditorInspector:
     async def goto_targets(self, arguments: Arguments) -> Body:
         """The line itself; whether it can be jumped to is seen when it is tried."""
         path, line = arguments["source"]["path"], arguments["line"]
-        if not isinstance(path, str) or type(line) is not int:
-            raise TypeError("source.path is a text, line a whole number")
         self._targets.append((path, line))
         label = f"{PurePath(path).name}:{line}"
         return {"targets": [{"id": len(self._targets), "label": label, "line": line}]}
@@ -244,7 +240,7 @@ class EditorInspector:
 
     async def modules(self, arguments: Arguments) -> Body:
         """Modules that the program has imported."""
-        first, count = count_of(arguments, "startModule"), count_of(arguments, "moduleCount")
+        first, count = arguments.get("startModule", 0), arguments.get("moduleCount", 0)
         found, total = await self._sources.modules(first, count)
         return {"modules": [views.module(one) for one in found], "totalModules": total}
 
@@ -260,14 +256,6 @@ class EditorInspector:
             return {"content": await self._sources.text(source.get("path"), number)}
         except LookupError as error:
             raise EditorRefusal(f"source: {error.args[0]}") from None
-
-
-def count_of(arguments: Arguments, name: str) -> int:
-    """A whole number from 0 on; 0 where it is not given. Raises EditorRefusal for anything else."""
-    value = arguments.get(name) or 0
-    if type(value) is not int or value < 0:
-        raise EditorRefusal(f"{name}: must be a whole number, from 0 on")
-    return value
 
 
 LOOKS: Mapping[str, Callable[[EditorInspector, Arguments], Awaitable[Body]]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from relay.client import AsyncSession
-from relay.faces.dap.inspector import Arguments, Body, EditorInspector, count_of
+from relay.faces.dap.inspector import Arguments, Body, EditorInspector
 
 
 async def _continue(session: AsyncSession, _: EditorInspector, arguments: Arguments) -> Body:
@@ -48,7 +48,7 @@ async def _restart_frame(
 
 
 async def _goto(session: AsyncSession, inspector: EditorInspector, arguments: Arguments) -> None:
-    path, line = inspector.target(count_of(arguments, "targetId"))
+    path, line = inspector.target(arguments["targetId"])
     await session.goto(file=path, line=line, thread_id=arguments["threadId"], wait=0)
 
 

@@ -114,8 +114,6 @@ def attach_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     An editor that lets its user pick a process gives its id as text.
     """
     connect = arguments.get("connect") or {}
-    if not isinstance(connect, Mapping):
-        raise ValueError("connect must be an object with host and port")
     pid = arguments.get("processId", arguments.get("pid"))
     fields = {
         "pid": int(pid) if isinstance(pid, str) and pid.isdecimal() else pid,
