@@ -249,7 +249,8 @@ def _read(path: Path, model: type[Any]) -> Any:
         set_aside(path, error.strerror)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        set_aside(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        place = ".".join(map(str, first["loc"]))  # of a file that is no JSON there is none
+        set_aside(path, f"{place}: {first['msg']}" if place else first["msg"])
     except ValueError as error:
         set_aside(path, error)
     return None

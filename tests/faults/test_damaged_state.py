@@ -67,3 +67,21 @@ async def test_damage_at_any_byte_costs_only_what_is_damaged(tmp_path: Path, dam
                 # A number can be damaged into another one: then there is nothing to be seen.
                 assert found == [[1]] * len(left) or name.stem == "breakpoints", at
             shutil.rmtree(state)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a":', "breakpoints.json is damaged (Invalid JSON: EOF"),
+        ("[]", "breakpoints.json is damaged (Input should be an object)"),
+        ('{"format": 99}', "breakpoints.json is damaged (format: Input should be 1)"),
+    ],
+)
+async def test_what_is_wrong_with_a_damaged_file_is_said_with_its_place_if_it_has_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, words: str
+) -> None:
+    caplog.set_level(logging.WARNING, logger="relay.store")
+    (tmp_path / "breakpoints.json").write_text(text)
+    async with open_relay(Settings(state_dir=tmp_path, project_root=tmp_path), persist=True):
+        pass
+    assert words in caplog.text
