@@ -116,3 +116,8 @@ def test_a_process_that_does_not_answer_is_given_more_time_by_an_option(
             assert refused.endswith("give it --connect-timeout SECONDS\n")
             assert "connect_timeout" not in refused
         assert process.poll() is None
+
+
+def test_a_time_limit_for_an_attach_is_refused_where_there_is_none(shell: Shell) -> None:
+    refused = shell.run("hang", "--connect-timeout", "10", code=2)
+    assert "--connect-timeout goes with --pid" in refused.stderr
