@@ -123,6 +123,14 @@ async def _is_refused_and_changes_nothing(client: Client, shop: Program) -> None
     assert text.startswith("INVALID_REQUEST: ")
     assert "- wait: must be a number" in text
     assert "did you mean 'script'" in text
+    for tool, given, meant in (
+        ("debug_trace", {"function": "total"}, "function: is unknown; did you mean 'target'?"),
+        ("debug_trace", {"expr": "x", "what": "why"}, "expr: is unknown; did you mean 'target'?"),
+        ("debug_run", {"program": "shop.py"}, "program: is unknown; did you mean 'script'?"),
+        ("debug_run", {"timeout": 5}, "timeout: is unknown; did you mean 'wait'?"),
+        ("debug_eval", {"code": "1"}, "code: is unknown; did you mean 'expression'?"),
+    ):
+        assert meant in await client.refused(tool, **given)
     assert "must be FILE:LINE" in await client.refused("debug_breakpoints", set=["shop.py:4x"])
     assert "go together" in await client.refused("debug_continue", action="to")
     assert "BREAKPOINT_FILE_NOT_FOUND" in await client.refused(

@@ -5,7 +5,8 @@ The whole list is to stay within 4,500 bytes, so what a name says by itself has 
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -81,6 +82,11 @@ class WaitsForSession(Waits, OfSession):
 
 
 class Run(WaitsForSession):
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("program", "file", "path"), "'script'"),
+        "timeout": "'wait'",
+    }
+
     script: PathText | None = Field(None, description="Python file; give this or module")
     module: Text | None = hinted(
         None,
@@ -172,6 +178,10 @@ class Continue(WaitsForSession):
 
 
 class Evaluate(OfSession):
+    elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("code", "statement", "expr"), "'expression'"
+    )
+
     expression: Text = Field(
         min_length=1, max_length=1_000_000, description="Python expression, or statements to run"
     )
@@ -260,6 +270,10 @@ CHOOSE_A_CALL = ("call", "depth", "condition", "until_result")
 
 
 class Trace(WaitsForSession):
+    elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("function", "func", "name", "place", "expression", "expr", "focus"), "'target'"
+    )
+
     what: Literal["trace", "calls", "why"] = Field(
         "trace",
         description="`calls`: run to the next stop, and see which own functions were called, and "
