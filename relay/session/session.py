@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -136,6 +136,7 @@ class Session:
         self.tap: Tap | None = None
         """Takes every byte that the session's programs print."""
         self.debuggee: Debuggee | None = None
+        self._start: Start | None = None
         self.opened = trio.Event()
         self.closed = trio.Event()
         self.is_ending = False
@@ -384,13 +385,19 @@ class Session:
         self.stops.begin_run()
         self.data_breakpoints.begin_run()
         self.report_history.begin_run(self.events.last_seq)
-        start = Start(self, starters)
+        self._start = start = Start(self, starters)
         try:
             contextvars.Context().run(self._nursery.start_soon, start.run)
         except RuntimeError:  # the nursery is closed: the session ended since it was asked for
             await trio.lowlevel.checkpoint_if_cancelled()
             raise start.ended() from None
         await start.outcome()
+
+    async def until_start_is_over(self) -> None:
+        """Until the program runs, or it is known that it does not; at once if none is started."""
+        if self._start is not None:
+            with suppress(RelayError):
+                await self._start.outcome()
 
     @contextmanager
     def hold(self, debuggee: Debuggee) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.errors import InvalidSessionState
 from relay.models.breakpoints import SetBreakpoints
+from relay.models.creating import CreateSession
 from relay.models.data_breakpoints import SetDataBreakpoint
 from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import ContinueRequest, StepRequest
@@ -30,6 +32,8 @@ from relay.operations.execution.run_to import run_to
 from relay.operations.execution.stepping import continue_execution, step_over
 from relay.operations.execution.trace import trace
 from relay.operations.inspect.evaluation import evaluate
+from relay.operations.sessions import launching
+from relay.operations.sessions.creating import create_session
 from relay.session.dap.connection import Link, Sent
 from relay.session.session import Session as OwnSession
 from tests.e2e.api import Api, Refused, Session
@@ -133,6 +137,62 @@ async def test_table_and_debugger_agree_after_a_client_has_hung_up(
     assert (await session.resume())["stop_reason"] == "data_breakpoint"
     await session.delete("/data-breakpoints/data_2")
     assert (await session.resume())["status"] == "terminated"
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["it never began", "it fails"])
+async def test_a_session_whose_client_hung_up_and_that_has_no_program_ends(
+    opened: tuple[Hub, Api],
+    program: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fails: bool,
+) -> None:
+    hub, api = opened
+    source = program(LINES)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    launch = {"script": source.text, "cwd": str(gone)}
+    body = CreateSession.model_validate({"launch": launch})
+    with trio.CancelScope() as scope:
+        if fails:
+            start = OwnSession.start
+
+            async def start_in_vain(session: OwnSession, starters: Any) -> None:
+                gone.rmdir()
+                scope.cancel()
+                await start(session, starters)
+
+            monkeypatch.setattr(OwnSession, "start", start_in_vain)
+        else:
+            monkeypatch.setattr(launching, "look_out", lambda session: scope.cancel())
+        await create_session(hub, body=body)
+    assert scope.cancelled_caught
+
+    async def sessions() -> int:
+        return int((await api.get("/sessions"))["total"])
+
+    await until_it_is(0, sessions)
+
+
+async def test_a_program_whose_client_hung_up_as_it_was_created_runs_on(
+    opened: tuple[Hub, Api], program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, api = opened
+    source, start = program(LINES), OwnSession.start
+    with trio.CancelScope() as scope:
+
+        async def start_for_nobody(session: OwnSession, starters: Any) -> None:
+            scope.cancel()
+            await start(session, starters)
+
+        monkeypatch.setattr(OwnSession, "start", start_for_nobody)
+        launch = {"script": source.text, "stop_on_entry": True}
+        await create_session(hub, body=CreateSession.model_validate({"launch": launch}))
+
+    async def status() -> str:
+        return str((await api.get("/sessions"))["items"][0]["status"])
+
+    await until_it_is("paused", status)
 
 
 @pytest.mark.parametrize("clients", [1, 3])

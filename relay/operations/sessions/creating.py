@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
 from relay.hub import Hub
 from relay.models.breakpoints import BreakpointView, SetBreakpoints
@@ -31,6 +32,8 @@ async def create_session(hub: Hub, *, body: CreateSession) -> CreatedSession:
     Without them it holds no process yet: set breakpoints, then launch or attach. Bad
     breakpoints create nothing. If the start fails, the session stays in `created`, and
     `details.session_id` of the error names it: correct what was wrong, and launch or restart it.
+    If the client hangs up before, a program that starts all the same runs on, and a session
+    without one ends.
     """
     return await create_checked(hub, body, len)
 
@@ -42,7 +45,14 @@ async def create_checked(
     session = await open_session(hub, body=body)
     with session.activity():
         placed = await _configure(hub, session, body, check)
-        started = await _start(session, body)
+        try:
+            started = await _start(session, body)
+        except RelayError:
+            raise
+        except BaseException:  # the client has hung up, and nobody else knows the id
+            if not session.is_ending:
+                session.start_soon(_end_unless_it_runs, session)
+            raise
         placed = _as_now(session, placed)
         return view_as(CreatedSession, session, breakpoints=placed, **started)
 
@@ -90,6 +100,12 @@ async def _place(session: Session, body: CreateSession) -> list[BreakpointView] 
         placed += (await set_breakpoints(session, body=request)).breakpoints
     # A place that was named twice is one breakpoint: the last word counts.
     return list({breakpoint.id: breakpoint for breakpoint in placed}.values()) or None
+
+
+async def _end_unless_it_runs(session: Session) -> None:
+    await session.until_start_is_over()
+    if session.lifecycle.phase is Phase.CREATED:
+        session.end(discard=True)
 
 
 def _as_now(session: Session, placed: list[BreakpointView] | None) -> list[BreakpointView] | None:
