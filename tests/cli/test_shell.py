@@ -384,7 +384,9 @@ def test_a_call_is_traced_in_a_session(shell: Shell, tmp_path: Path) -> None:
     assert shell.json("trace", "share")["text"].startswith("share(total=15,")
     refused = shell.run("trace", "shara", code=1)
     assert "Did you mean share?" in refused.stderr
-    assert "goes with a function" in shell.run("trace", "--until-result", "1", code=2).stderr
+    for option in ("--until-result", "--depth", "--call"):
+        refused = shell.run("trace", option, "1", code=2)
+        assert f"{option} goes with a function" in refused.stderr
     assert "expected FUNCTION" in shell.run("trace", "no function", code=2).stderr
     ended = shell("trace", "share", "--until-result", "result > 99")
     assert ended == "the program ended before a call ended so; 34 calls went by\n"

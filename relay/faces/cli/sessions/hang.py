@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from relay.errors import RelayError
-from relay.faces.cli.sessions.shell import CONNECT_TIMEOUT, Shell, session_command
+from relay.faces.cli.sessions.shell import CONNECT_TIMEOUT, Shell, given, session_command
 
 if TYPE_CHECKING:
     from relay.client import Client, Session
@@ -41,8 +40,7 @@ def hang(shell: Shell, pid: int | None, connect_timeout: int, reveal: bool) -> N
       relay hang --pid 4711
     """
     if pid is None:
-        source = click.get_current_context().get_parameter_source("connect_timeout")
-        if source is not ParameterSource.DEFAULT:
+        if given("--connect-timeout"):
             raise click.UsageError("--connect-timeout goes with --pid")
         _show(shell, shell.session(), reveal)
         return

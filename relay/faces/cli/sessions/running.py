@@ -10,7 +10,7 @@ import click
 
 from relay.faces.cli.places import Line, function_from
 from relay.faces.cli.run.options import DEPTH, TRACE, UNTIL_RESULT
-from relay.faces.cli.sessions.shell import STILL_RUNNING, WAIT, Shell, session_command
+from relay.faces.cli.sessions.shell import STILL_RUNNING, WAIT, Shell, given, session_command
 from relay.faces.cli.sessions.stop_display import REPORT_CHARS, go, last_event, show_stop
 from relay.operations.report.report_text import one_line
 
@@ -103,10 +103,10 @@ def trace(
       relay trace 'cart.py:Cart.total:count > 3' --depth 2
       relay trace solve --until-result 'result is None and len(board) == 8'
     """
+    if target is None and (chosen := given("--until-result", "--depth", "--call")):
+        raise click.UsageError(f"{', '.join(chosen)} goes with a function")
     session = shell.session()
     if target is None:
-        if until_result is not None:
-            raise click.UsageError("--until-result goes with a function")
         found = session.last_trace(max_chars=max_chars)
     else:
         asked: dict[str, Any] = {**target, "depth": depth, "call": call, "max_chars": max_chars}

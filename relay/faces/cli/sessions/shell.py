@@ -15,6 +15,7 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
+from click.core import ParameterSource
 
 from relay.actions import Action
 from relay.errors import (
@@ -187,6 +188,17 @@ _URL = click.option(
 _JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print the API's data as JSON, for programs."
 )
+
+
+def given(*options: str) -> list[str]:
+    """Those of these options of the command that were given, and not left to their defaults."""
+    source = click.get_current_context().get_parameter_source
+    return [
+        option
+        for option in options
+        if source(option.removeprefix("--").replace("-", "_")) is not ParameterSource.DEFAULT
+    ]
+
 
 CONNECT_TIMEOUT = click.option(
     "--connect-timeout",
