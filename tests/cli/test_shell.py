@@ -5,10 +5,13 @@ from __future__ import annotations
 import http.server
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -435,3 +438,33 @@ def test_no_name_of_the_program_begins_a_line(shell: Shell, tmp_path: Path) -> N
     assert shell("stack").splitlines()[0] == rf"  0 odd\nended  {script.text}:{script.line('here')}"
     assert shell("locals") == "lines: Lines\\nended = one\n ended\n"
     assert "name\\nended: Lines\\nended = one\n ended\n" in shell("locals", "--frame", "1")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are otherwise there")
+@pytest.mark.parametrize("in_server", [True, False], ids=["quick", "whole"])
+def test_a_start_that_is_interrupted_leaves_no_session(
+    shell: Shell, tmp_path: Path, in_server: bool
+) -> None:
+    (tmp_path / "app.py").write_text("input()\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.01)\n"
+    )
+    shell("start", "--wait", "0", "app.py")
+    shell("end")
+    url = json.loads((shell.state_dir / "background.json").read_text())["url"]
+    more = [] if in_server else ["--url", url]
+    slow = ["-e", f"PYTHONPATH={tmp_path}"]
+    command = shell.command("start", *more, *slow, "app.py")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as starting:
+        _until(lambda: shell.json("sessions")["total"] == 1)
+        starting.send_signal(signal.SIGINT)
+        assert starting.wait(30) != 0
+    (tmp_path / "go").touch()
+    _until(lambda: shell.json("sessions")["total"] == 0)
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

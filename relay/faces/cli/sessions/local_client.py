@@ -29,7 +29,8 @@ T = TypeVar("T")
 class LocalClient(Client):
     """Calls of one command, made in a thread that `trio.to_thread.run_sync` has started.
 
-    Whoever cancels the task that waits for the thread cancels the call that is under way, too.
+    Whoever cancels the task that waits for the thread cancels the call that is under way, too, and
+    the later ones, but for what deletes: a command that is broken off takes away what it has made.
     """
 
     def __init__(self, api: App) -> None:
@@ -76,7 +77,8 @@ async def _exchange(api: App, call: Call[R]) -> tuple[int, str, bytes]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await api(scope, receive, send)
+    with trio.CancelScope(shield=call.method == "DELETE"):
+        await api(scope, receive, send)
     start, *rest = sent
     media_type = next(
         (text.decode() for name, text in start["headers"] if name.lower() == b"content-type"), ""

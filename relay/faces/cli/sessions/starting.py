@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from relay.environments import environment_python
-from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import misplaced_question, read_command
@@ -172,22 +172,24 @@ def _interpreter(given: str | None, environment: Mapping[str, str]) -> str | Non
 def _require_code(session: Session) -> None:
     from relay.operations.breakpoints.code_lines import require_code
 
-    try:
+    with _started_or_deleted(session):
         require_code(session.breakpoints().breakpoints)
-    except RelayError:
+
+
+@contextmanager
+def _started_or_deleted(session: Session) -> Iterator[None]:
+    """What cannot be started leaves no session behind, nor what is interrupted: it was not named yet."""
+    try:
+        yield
+    except BaseException:
         session.delete()
         raise
 
 
 def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
-    """What cannot be started leaves no session behind."""
-
     def begin() -> None:
-        try:
+        with _started_or_deleted(session):
             launched = act()
-        except RelayError:
-            session.delete()
-            raise
         shell.memory.keep(session.id)
         if not shell.as_json:
             shell.echo(session.id)
