@@ -456,7 +456,7 @@ def test_a_start_that_is_interrupted_leaves_no_session(
     slow = ["-e", f"PYTHONPATH={tmp_path}"]
     command = shell.command("start", *more, *slow, "app.py")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as starting:
-        _until(lambda: shell.json("sessions")["total"] == 1)
+        _until(lambda: [one["status"] for one in shell.json("sessions")["items"]] == ["launching"])
         starting.send_signal(signal.SIGINT)
         assert starting.wait(30) != 0
     (tmp_path / "go").touch()
