@@ -234,6 +234,8 @@ def _outcome(texts: Texts, beside: Texts) -> str:
     gave_otherwise = (texts.yields, texts.yielded) != (beside.yields, beside.yielded)
     if not ((texts.yields or beside.yields) and (is_answer or gave_otherwise)):
         return _end(texts, beside, 120)
+    if not texts.yields:
+        return f"yields nothing, {_end(texts, beside, 60, then='then ')}"
     gave = around(_gave(texts), _gave(beside), 80)
     return f"yields {texts.yields}: {gave}, {_end(texts, beside, 60, then='then ')}"
 

@@ -50,8 +50,9 @@ async def frame_at(debuggee: Debuggee, stop: Stop, index: int) -> Frame:
         return stop.top
     frames = await stack(debuggee, stop, stop.thread_id)
     if not 0 <= index < len(frames):
+        count = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
         raise FrameNotFound(
-            f"frame {index} does not exist: the stack has {len(frames)} frames",
+            f"frame {index} does not exist: the stack has {count}",
             frame_id=index,
             total_frames=len(frames),
         )
