@@ -100,6 +100,37 @@ def test_after_each_stop_come_the_calls_since_the_one_before(run: Run, cart: Pro
     assert all(len(one["text"]) <= 700 for one in (first, second, last))
 
 
+def test_the_call_that_led_to_a_failure_is_the_last_though_an_equal_one_was_made_long_ago(
+    run: Run, tmp_path: Path
+) -> None:
+    program = Program.write(
+        tmp_path / "main.py",
+        """
+        def is_there(name):
+            return name == "apple"
+
+        def prepare(number):
+            return number
+
+        is_there("plum")
+        for number in range(40):
+            prepare(number)
+        is_there("apple")
+        assert is_there("plum")
+        """,
+    )
+
+    ran = run("--calls", "--max-chars", "300", "--", str(program.path))
+
+    tree = ran.stderr.partition("[calls]")[2].splitlines()
+    lines = [line for line in tree if "is_there(" in line or "prepare(" in line]
+    assert lines[-2:] == [
+        "is_there(name='apple') → True",
+        "is_there(name='plum') → False ×2",
+    ]
+    assert "prepare(number=39) → 39" in lines
+
+
 def test_each_call_is_in_the_thread_that_made_it_though_the_system_gives_idents_again(
     run: Run, tmp_path: Path
 ) -> None:

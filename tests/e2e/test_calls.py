@@ -159,7 +159,7 @@ async def test_calls_are_a_tree_with_arguments_and_outcomes(api: Api, program: W
         "tried", "  Cart.__init__", "  Cart.add", "    price", "      check",
         "  Cart.add", "    price", "      check",
     ]  # fmt: skip
-    assert " ×2" in lines(whole)[2]
+    assert " ×2" in lines(whole)[5]
 
     deep = await session.post("/calls", tree=True)
     assert (deep["calls"], deep["left_out"]) == (101, 101 - len(lines(deep)))

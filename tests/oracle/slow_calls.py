@@ -95,7 +95,8 @@ class Tracer:
 
 
 def folded(node: dict[str, Any]) -> list[Any]:
-    """[function, arguments, outcome, values given, children with their counts], equal siblings as one."""
+    """[function, arguments, outcome, values given, children with their counts], equal siblings as one,
+    in the place of the last of them."""
     rows: list[Any] = []
     for child in map(folded, node["children"]):
         is_raised = child[2] is not None and child[2][0] == "raised"
@@ -103,7 +104,8 @@ def folded(node: dict[str, Any]) -> list[Any]:
         if is_raised and (not rows or rows[-1][0] != child):
             found = None
         if found is not None:
-            found[1] += 1
+            rows.remove(found)
+            rows.append([child, found[1] + 1])
         else:
             rows.append([child, 1])
     names = ("function", "arguments", "outcome", "yields")

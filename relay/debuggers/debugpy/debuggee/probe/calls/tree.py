@@ -1,7 +1,8 @@
 """The tree of recorded calls: equal siblings are one with a count, and its size has a bound.
 
 Each call is a node below the call that made it, in the order in which they began. When a call ends
-it is compared with its siblings: of equal ones only the first is kept. Beyond the bounds the middle
+it is compared with its siblings: of equal ones only the first node is kept, and stands where the
+last of them began, since the last calls led to where the recording ends. Beyond the bounds the middle
 of long rows and the depths of what ended well are only counted; calls left by an exception are kept
 longest.
 """
@@ -181,7 +182,7 @@ class CallTree:
         equal = self._equal_sibling(node, parent, siblings)
         if equal is not None:
             equal.count += 1
-            self._take_out(node, siblings)
+            self._put_in_place(equal, node, siblings)
             self.size -= node.size
             return
         if self.size > _THIN_FROM and kind != CALL_RAISED and node.size > _LEAST_WIDTH:
@@ -225,11 +226,13 @@ class CallTree:
             return None
         return found
 
-    def _take_out(self, node: CallNode, siblings: list[Any]) -> None:
-        if siblings[-1] is node:
-            siblings.pop()
-        else:
-            siblings.remove(node)
+    def _put_in_place(self, equal: CallNode, node: CallNode, siblings: list[Any]) -> None:
+        """Of the places of the two the later one is left, to the one that stays."""
+        at = len(siblings) - 1
+        if siblings[at] is not node:
+            at = siblings.index(node)
+        siblings[at] = equal
+        siblings.remove(equal)  # the first of its two places
 
     # Bounds
 
@@ -303,7 +306,7 @@ def _calls_of(node: CallNode) -> int:
 class CallRows:
     """A tree as rows for the relay: at most so many calls, each after the one that made it.
 
-    What is nearest to the roots is taken, and what an exception left ahead of the rest.
+    What is nearest to the roots is taken, and what an exception left ahead of the rest, the last first.
     """
 
     def __init__(self, tree: CallTree, most: int) -> None:
@@ -311,13 +314,13 @@ class CallRows:
         self.chosen: set[int] = set()
         self.rows: list[list[Any]] = []
         roots = list(tree.all_roots)
-        self._choose([root.node for root in roots], most)
+        self._choose([root.node for root in reversed(roots)], most)
         for root in roots:
             self._write(root.node, root.name() if len(roots) > 1 else "")
 
     def _choose(self, level: list[CallNode], most: int) -> None:
         while level and len(self.chosen) < most:
-            below = [child for node in level for child in list(node.children or ())]
+            below = [child for node in level for child in list(node.children or ())[::-1]]
             below.sort(key=lambda child: not child.fails and child.kind != CALL_OPEN)
             level = below[: most - len(self.chosen)]
             self.chosen.update(map(id, level))
