@@ -77,6 +77,38 @@ async def questions(api: Api) -> int:
     return sum(int(float(line.split()[-1])) for line in counts)
 
 
+TWINS = """
+    class Circle:
+        def area(self, side):
+            return 3 * side * side  # @circle
+
+    class Square:
+        def area(self, side):
+            return side * side  # @square
+
+    Circle().area(1)
+    Square().area(2)
+    Square().area(3)
+"""
+
+
+async def test_locals_have_not_changed_since_a_stop_in_another_class(
+    api: Api, program: Write
+) -> None:
+    twins = program(TWINS)
+    session = await api.session()
+    for mark in ("circle", "square"):
+        await session.breakpoint(twins.text, twins.line(mark))
+
+    reports = [(await session.launch(twins.text, include=["report"]))["stop"]["report"]]
+    for _ in range(2):
+        stopped = await session.post("/continue", wait=30, include=["report"])
+        reports.append(stopped["stop"]["report"])
+
+    sides = [line for report in reports for line in report.splitlines() if line[:5] == " side"]
+    assert sides == [" side = 1", " side = 2", " side = 3 (was 2)"]
+
+
 async def test_a_session_told_in_reports(settings: Settings, program: Write) -> None:
     shop = program(SHOP, "shop.py")
     async with hub_and_api(settings) as (hub, api):

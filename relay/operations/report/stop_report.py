@@ -246,8 +246,9 @@ def _locals(
     if frame is None or "variables" not in answer:
         return None, 0
     values = {v["name"]: v["value"] for v in answer["variables"]}
-    # What was revealed once must not come back as what a masked value was before.
-    function = (frame.path, frame.name, reveal)
+    # Methods of several classes have one name. What was revealed once must not come back as what
+    # a masked value was before.
+    function = (frame.path, frame.name, answer.get("first_line"), reveal)
     before = session.report_history.before(session.pid, function, stop.id, values)
     named = _names_at(frame.line, source)
     found = [_local(v, before, v["name"] in named) for v in answer["variables"]]

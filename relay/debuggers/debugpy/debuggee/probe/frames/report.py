@@ -33,7 +33,9 @@ def report(
     max_variables: int = 60,
     max_frames: int = 200,
 ) -> dict[str, Any]:
-    """Locals that say something, those named in `first` ahead of the others, and the stack."""
+    """Locals that say something, those named in `first` ahead of the others, and the stack.
+
+    `first_line` tells the function from others of its name in the file."""
     found = find_frame(frame)
     relevant = _relevant_locals(found, first)
     handle = scope_handle("locals", found)
@@ -43,6 +45,7 @@ def report(
             for item in relevant[:max_variables]
         ],
         "total": len(relevant),
+        "first_line": found.f_code.co_firstlineno,
         "frames": attempt(_frames_above, found, max_frames),
     }
 
