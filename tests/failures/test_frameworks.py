@@ -758,6 +758,18 @@ async def test_trial_with_deferreds_and_tests_that_a_test_runs(api: Api, program
                     result.addError(Inner("fails"), Failure())
                 self.assertEqual(len(result.errors), 2)
 
+            def test_itself(self):
+                result = TestResult()
+                try:
+                    raise OSError("which it handles")
+                except OSError:
+                    result.addError(self, Failure())
+                    result.addError(Shop("test_itself"), Failure())
+                    result.startTest(Inner("fails"))
+                    result.stopTest(Inner("fails"))
+                    result.addError(Inner("fails"), Failure())
+                self.assertEqual(len(result.errors), 3)
+
             @defer.inlineCallbacks
             def test_later(self):
                 yield task.deferLater(reactor, 0, int)

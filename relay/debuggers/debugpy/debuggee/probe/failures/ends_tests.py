@@ -25,7 +25,11 @@ if TYPE_CHECKING:
         running_test,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
-    from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import tests_around
+    from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import (
+        is_in_method,
+        is_innermost,
+        tests_around,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         attempt,
@@ -280,12 +284,12 @@ def _keep_traceback(failure: Any) -> None:
 
 
 def _at_trial_test(result: Any, test: Any) -> None:
-    if tests_around() <= 1:
+    if tests_around() <= 1 and is_innermost(test):
         begin_test(id_of_case(test), home_of_case(test))
 
 
-def _after_trial_test(*_: Any) -> None:
-    if tests_around() <= 1:
+def _after_trial_test(_: Any, result: Any, test: Any) -> None:
+    if tests_around() <= 1 and is_innermost(test):
         end_test()
 
 
@@ -297,8 +301,8 @@ def _at_trial(result: Any, test: Any, failure: Any) -> None:
         tb = error.__traceback__ or next((t for f, t in _tracebacks if f is failure), None)
     _tracebacks.clear()
     name, around = id_of_case(test), tests_around()
-    # A test may run others, or tell a result of its own that some have failed.
-    expectable = around > 1 or (around == 1 and name != running_test())
+    # A test may run others, or tell a result of its own that some have failed, or that it has itself.
+    expectable = around > 1 or (around == 1 and (not is_innermost(test) or is_in_method(test)))
     if around == 1 and not (expectable or has_place(error, tb)):
         failed_without_stop(name, exception_line(error))  # of a reactor that was left unclean, say
     failed(error, "test", None, tb=tb, test=name, expectable=expectable, home=home_of_case(test))

@@ -41,6 +41,31 @@ def tests_around() -> int:
     return len(around) + (is_elsewhere and pytest_phase() is not None)
 
 
+def is_innermost(case: Any) -> bool:
+    """Whether this thread is inside of no other test than this case, or of it inside of others."""
+    phase = next((frame for frame in _stack() if _is_one_of(_PHASES, frame)), None)
+    return phase is None or _first_local(phase) is _undecorated(case)
+
+
+def is_in_method(case: Any) -> bool:
+    """Whether this thread is inside of the case's own method: then nothing has left it yet."""
+    case = _undecorated(case)
+    name = getattr(case, "_testMethodName", None)
+    return any(frame.f_code.co_name == name and _first_local(frame) is case for frame in _stack())
+
+
+def _undecorated(case: Any) -> Any:
+    """The case that trial's runner has decorated: results are told of what it is decorated with."""
+    while (original := getattr(case, "__dict__", {}).get("_originalTest")) is not None:
+        case = original
+    return case
+
+
+def _first_local(frame: Any) -> Any:
+    names = frame.f_code.co_varnames
+    return frame.f_locals.get(names[0]) if names else None
+
+
 def is_run_by_a_test(running: Any) -> bool:
     """Whether the run of pytest that this thread is in was begun by a test.
 
