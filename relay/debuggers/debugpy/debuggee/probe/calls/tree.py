@@ -177,8 +177,8 @@ class CallTree:
         if parent is None:
             return
         siblings = parent.children
-        if siblings is None:
-            return
+        if not siblings or (siblings[-1] is not node and node not in siblings):
+            return  # it was left out: its row had become too long
         equal = self._equal_sibling(node, parent, siblings)
         if equal is not None:
             equal.count += 1
