@@ -1027,6 +1027,63 @@ def test_generators_that_are_not_over_as_the_program_ends_are_compared(
     assert same.stdout == "no call differs: 5 with equal arguments, of 5 and 5\n"
 
 
+def test_what_a_function_closes_over_counts_as_an_argument(diff: Diff, tmp_path: Path) -> None:
+    """The lambda was told, which does what it always does."""
+    code = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        def longest(count):  # @longest
+            pick = max if len(sys.argv) < 2 else min
+            found = {one: pick(one, 3) for one in range(count)}
+            return max(found, key=lambda one: found[one])
+
+        longest(6)
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    head = f"first call that differs: longest at main.py:{code.line('longest')}"
+    assert done.stdout.splitlines()[:4] == [head, "  with count=6", "1: → 5", "2: → 3"]
+
+
+def test_what_a_function_closes_over_stands_behind_its_arguments(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """Also where it has no value yet."""
+    Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        class Base:
+            def __init__(self):
+                super().__init__()  # closes over its class, as each such method does
+
+        def outer():
+            def inner(count, *rest):
+                return count + rate + len(sys.argv) if count else late
+            rate = 2
+            try:
+                inner(0)
+            except NameError:
+                pass
+            late = 3
+            return inner(4)
+
+        Base()
+        outer()
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert done.stdout.splitlines()[1:4] == [
+        "  with count=4, late=3, rate=2",
+        "1: → 7",
+        "2: → 8",
+    ]
+    assert "2 of 4 calls" in done.stdout
+
+
 def test_a_generator_that_gives_nothing_is_told_so(diff: Diff, tmp_path: Path) -> None:
     source = """
         import sys

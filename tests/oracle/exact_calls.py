@@ -1,8 +1,8 @@
 """The calls of a program with exact values, by a plain trace function: slow, and independent of the relay's.
 
 `exact_calls.py FOLDER SCRIPT` runs the script, and prints as JSON the functions of the folder's files that were
-called, in the order in which they began: who called them, what they were given, what their arguments
-store at the end, and how they ended. A value is a text of all that it stores, to any depth.
+called, in the order in which they began: who called them, what they were given and close over, what that
+stores at the end, and how they ended. A value is a text of all that it stores, to any depth.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ class Tracer:
     def arguments(self, frame: Any) -> list[list[str]]:
         code = frame.f_code
         flags = bool(code.co_flags & 0x4) + bool(code.co_flags & 0x8)
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags]
+        names = [*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags]]
+        names += [name for name in code.co_freevars if name != "__class__"]
         return [[name, self.text(frame.f_locals[name])] for name in names if name in frame.f_locals]
 
     def text(self, value: Any) -> str:

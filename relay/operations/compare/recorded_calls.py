@@ -41,6 +41,8 @@ class Function(NamedTuple):
     arguments: tuple[str, ...]
     collecting: int = 0
     """How many of its last arguments are `*args` or `**kwargs`."""
+    free: int = 0
+    """How many behind these are no arguments, but variables of the functions around it, which it closes over."""
     is_of_script: bool = False
     """Whether it is in the file that was run."""
     other_defaults: Mapping[str, OtherDefault] | None = None
@@ -311,8 +313,13 @@ class Texts(NamedTuple):
     def given(self) -> list[tuple[str, str]]:
         """Names and values of the arguments, without `*args` and `**kwargs` that have collected none."""
         pairs = list(zip(self.function.arguments, self.arguments, strict=False))
-        last = len(pairs) - self.function.collecting
-        return [pair for i, pair in enumerate(pairs) if i < last or pair[1] not in ("()", "{}")]
+        end = len(pairs) - self.function.free
+        collecting = range(end - self.function.collecting, end)
+        return [
+            pair
+            for i, pair in enumerate(pairs)
+            if i not in collecting or pair[1] not in ("()", "{}")
+        ]
 
     @classmethod
     def of(cls, written: CallLine, run: RecordedRun) -> Texts:

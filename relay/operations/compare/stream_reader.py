@@ -61,13 +61,14 @@ def read_run(
         if isinstance(row[0], str):
             run.add_text(row[0], row[1], offset)
         elif row[0] == 0:
-            _, number, name, path, line_of_code, names, collecting = row
+            _, number, name, path, line_of_code, names, collecting, free = row
             run.functions[number] = Function(
                 name,
                 run.place_of(path),
                 line_of_code,
                 tuple(names),
                 collecting,
+                free,
                 os.path.realpath(path) == script,
                 other_defaults.of(path, line_of_code),
             )

@@ -65,6 +65,10 @@ def line_in_traceback(frame: Any, error: Any) -> int:
     return shown_line(frame, int(line or 0))
 
 
+class _NotBound:
+    """In the place of what a function closes over before that has a value."""
+
+
 class CallRecord:
     """Which frames of the program are in one recording, and what becomes of their calls."""
 
@@ -128,13 +132,16 @@ class CallRecord:
         self, frame: Any, function: OwnFunction, write: Any, write_named: Any
     ) -> tuple[str, ...]:
         """Of the arguments."""
-        values: Any = frame.f_locals if function.arguments else ()
+        held: Any = frame.f_locals if function.arguments else {}
+        values = held
+        if function.free:
+            values = {name: held.get(name, _NotBound) for name in function.arguments}
         if function.hides_any:
             texts = tuple([write_named(name, values[name]) for name in function.arguments])
         else:
             texts = tuple([write(values[name]) for name in function.arguments])
         if KEEPS_LOCALS and texts:
-            values.clear()
+            held.clear()
         return texts
 
     def _root(self, frame: Any) -> Any:
@@ -190,7 +197,7 @@ class CallRecord:
         values = frame.f_locals
         for place in function.kept:
             name = function.arguments[place]
-            value = values[name]
+            value = values.get(name, _NotBound)
             if not is_plainly_stored(value):
                 hides = function.hides[place]
                 text = ample_named(name, value) if hides else ample(value)

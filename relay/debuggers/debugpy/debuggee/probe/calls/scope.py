@@ -63,12 +63,17 @@ class OwnFunction:
         self.collecting = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
         count += self.collecting  # the last ones: `*args`, `**kwargs`
         first = int(not whole and code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
-        self.arguments: tuple[str, ...] = names[first:count]
+        free = [name for name in code.co_freevars if name != "__class__"] if whole else []
+        self.free = len(
+            free
+        )  # the last ones: variables of the functions around it, which it closes over
+        self.arguments: tuple[str, ...] = (*names[first:count], *free)
         self.kept: tuple[int, ...] = ()  # those that are at the end what they were, or parts of it
         if rereads:
             anew = attempt(names_bound_anew, code, default=frozenset(self.arguments))
             if not (KEEPS_LOCALS and _HAND_OUT_LOCALS.intersection(code.co_names)):
-                self.kept = tuple([i for i, name in enumerate(self.arguments) if name not in anew])
+                own = self.arguments[: len(self.arguments) - self.free * self.suspends]
+                self.kept = tuple([i for i, name in enumerate(own) if name not in anew])
         self.hides = tuple(map(is_secret_name, self.arguments))
         self.hides_any = any(self.hides)
         self.hides_result = is_secret_name(code.co_name)
@@ -82,7 +87,7 @@ class CallScope:
 
     roots: directories of the program's own code. focus: in their place, absolute paths of files and
     folders, names of modules, and functions with the path of their file. start: the function below which calls are recorded. whole: the
-    object of a method counts as an argument, too. rereads: arguments are read at the end, too.
+    object of a method counts as an argument, too, and so do variables that a function closes over. rereads: arguments are read at the end, too.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ class CallStream:
         number = function.number
         if number not in self.known:  # two threads at once: then it is named twice
             about = [function.name, function.path, function.line, list(function.arguments)]
-            self._add(_line_of_call([0, number, *about, function.collecting]))
+            self._add(_line_of_call([0, number, *about, function.collecting, function.free]))
             self.known.add(number)
         call.row_given = f"{number},[{','.join(map(self._written, arguments))}]"
         line = self._row(call, call.number, f'{CALL_OPEN},"",0,0,[],[],{is_whole:d}]')
