@@ -166,6 +166,65 @@ async def test_where_chance_made_the_first_difference_in_brief_the_next_is_looke
 
 
 @VERSIONS
+async def test_what_is_weaker_than_a_result_is_not_told_for_it_as_the_recording_ended_before(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: list[tuple[Ran, RecordedRun]],
+    version: str,
+) -> None:
+    """In brief `rate` is the first to give something else; whole, it is given another order. What it is called by ends
+    behind the recording, in which `spoil` is the only one left: it gave another order to `note`."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        class Order:
+            def __init__(self):
+                self.lines = [[n, str(n)] for n in range(30)]
+                self.rates = {"tax": {"rates": [1, 1]}}
+
+        def look(n):
+            return n
+
+        def note(order):
+            return None
+
+        def spoil(order):  # @spoil
+            order.rates["tax"]["rates"][1] = len(sys.argv)
+            note(order)
+
+        def rate(order):
+            return order.rates["tax"]["rates"][1]
+
+        def price(n):  # @price
+            found = n * rate(ORDER)
+            for one in range(800):
+                look(one)
+            return found
+
+        ORDER = Order()
+        spoil(ORDER)
+        for n in range(100):
+            look(n)
+        price(3)
+        """,
+    )
+    monkeypatch.setattr(two_runs, "REACH", 20)
+    monkeypatch.setattr(whole_calls, "REACH", 20)
+    answers = []
+    for seconds in (60.0, -1.0):
+        monkeypatch.setattr(two_runs, "WHOLE_SECONDS", seconds)
+        answers.append((await compared(script, version)).text.splitlines())
+    at_once, closer = answers
+    assert at_once[0] == f"first call that differs: price at main.py:{script.line('price')}"
+    changed = "before it, arguments are changed otherwise by spoil"
+    assert f"{changed} at main.py:{script.line('spoil')}" in at_once
+    assert closer[:-2] == at_once[:-1]
+    assert True in [run.is_cut for _, run in recorded]
+
+
+@VERSIONS
 async def test_of_equal_programs_as_much_is_compared_whole_as_there_is_time_for(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -52,6 +52,7 @@ from relay.operations.compare.whole_calls import (
     enough_of,
     is_whole,
     shows_the_beginning,
+    to_their_ends,
 )
 from relay.redaction.redaction import Redaction
 
@@ -143,23 +144,27 @@ class _Runs:
         if self._whole == (ALL, ALL):
             return ran, (await self._without_chance(ran))[1]
         brief, whole = ran, self._whole
-        found, answer = await self._compare(ran)
-        reach, zooms, is_cleared = REACH, 0, False
+        in_brief, answer = await self._compare(ran)
+        found, reach, zooms, is_cleared = in_brief, REACH, 0, False
         try:
-            while zooms < MOST_ZOOMS:
+            while True:
+                closer = None
                 if zooms or is_whole(found):
                     found, answer = await self._without_chance(
                         ran, knows_changes=zooms > 0, to_the_end=is_cleared
                     )
                     if shows_the_beginning(found, self._whole):
-                        return ran, answer
-                    reach *= FARTHER
-                    if zooms and not (is_cleared or found.differs or found.parted):
+                        if not zooms or await self._is_of_all(found, in_brief, ran):
+                            return ran, answer
+                        closer = to_their_ends(self._whole)
+                    elif zooms and not (is_cleared or found.differs or found.parted):
                         self._whole = whole
-                        found, is_cleared = await self._found_in_brief(brief), True
-                        reach = REACH
-                closer = around_beginning(found, reach)
-                if closer is None:
+                        found = in_brief = await self._found_in_brief(brief)
+                        reach, is_cleared = REACH, True
+                    else:
+                        reach *= FARTHER
+                closer = closer or around_beginning(found, reach)
+                if closer is None or zooms == MOST_ZOOMS:
                     break
                 self._whole = closer
                 ran, zooms = await self._both(rereads=True), zooms + 1
@@ -167,6 +172,12 @@ class _Runs:
         except RelayError as error:  # both have run before: what they differ in stands
             return ran, _without_further_run(answer, error)
         return ran, (await self._without_chance(ran, to_the_end=is_cleared))[1]
+
+    async def _is_of_all(self, found: Comparison, in_brief: Comparison, ran: Pair) -> bool:
+        """Whether what differs first in runs that may have ended to record before does so in all of their calls."""
+        if self._whole == to_their_ends(self._whole) or _is_still_first(found, in_brief):
+            return True
+        return not any(run.is_cut for run in await self._read(ran))
 
     async def _found_in_brief(self, brief: Pair) -> Comparison:
         """What differs in runs that were recorded in brief, where the first of it was seen to differ by chance."""
@@ -261,8 +272,13 @@ class _Runs:
 
     async def _go_on_behind(self, ran: Pair, numbers: tuple[int, int]) -> bool:
         """Whether calls behind these are recorded."""
-        runs = await trio.to_thread.run_sync(self._readings.read, *ran, abandon_on_cancel=True)
-        return any(run.until(number) is not run for run, number in zip(runs, numbers, strict=True))
+        return any(
+            run.until(number) is not run
+            for run, number in zip(await self._read(ran), numbers, strict=True)
+        )
+
+    async def _read(self, ran: Pair) -> list[RecordedRun]:
+        return await trio.to_thread.run_sync(self._readings.read, *ran, abandon_on_cancel=True)
 
     async def _compared_with_further(
         self, first: Pair, *, knows_changes: bool

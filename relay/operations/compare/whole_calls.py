@@ -56,6 +56,12 @@ def around_beginning(found: Comparison, reach: int) -> tuple[Whole, Whole] | Non
     return ours, theirs
 
 
+def to_their_ends(recorded: tuple[Whole, Whole]) -> tuple[Whole, Whole]:
+    """The same calls whole, and all that follow in brief."""
+    ours, theirs = [each._replace(until=None) for each in recorded]
+    return ours, theirs
+
+
 def enough_of(found: Comparison) -> tuple[int, int] | None:
     """The last call of either run that says something of the first that differs; None: all may."""
     first = found.first
