@@ -84,6 +84,28 @@ async def test_further_runs_record_nothing_behind_what_differs(
         assert events == [True, True, False, False]
 
 
+DRAWS = """
+    import random
+    import sys
+
+    def draw():
+        return random.random()
+
+    def look(n):
+        return n
+
+    def price(n):  # @price
+        return n + len(sys.argv)
+
+    draw()
+    for n in range(200):
+        look(n)
+    price(3)
+    for n in range(200):
+        look(n)
+"""
+
+
 @VERSIONS
 async def test_where_chance_made_the_first_difference_all_calls_count(
     tmp_path: Path,
@@ -92,36 +114,16 @@ async def test_where_chance_made_the_first_difference_all_calls_count(
     version: str,
 ) -> None:
     """What differs but for chance lies behind what the first further runs have recorded."""
-    script = Program.write(
-        tmp_path / "main.py",
-        """
-        import random
-        import sys
-
-        def draw():
-            return random.random()
-
-        def look(n):
-            return n
-
-        def price(n):  # @price
-            return n + len(sys.argv)
-
-        draw()
-        for n in range(100):
-            look(n)
-        price(3)
-        """,
-    )
+    script = Program.write(tmp_path / "main.py", DRAWS)
     monkeypatch.setattr(whole_calls, "REACH", 20)
     answer = await compared(script, version)
     assert answer.text.startswith(
         f"first call that differs: price at main.py:{script.line('price')}"
     )
-    assert "1 of 102 calls" in answer.text, answer.text
+    assert "1 of 402 calls" in answer.text, answer.text
     counts = [len(run.calls) for _, run in recorded]
     assert min(counts) < 30
-    assert counts[-1] == 102
+    assert counts[-1] == 402
 
 
 @VERSIONS
@@ -132,29 +134,7 @@ async def test_where_chance_made_the_first_difference_in_brief_the_next_is_looke
     version: str,
 ) -> None:
     """All calls were recorded whole for it, which may take long."""
-    script = Program.write(
-        tmp_path / "main.py",
-        """
-        import random
-        import sys
-
-        def draw():
-            return random.random()
-
-        def look(n):
-            return n
-
-        def price(n):  # @price
-            return n + len(sys.argv)
-
-        draw()
-        for n in range(200):
-            look(n)
-        price(3)
-        for n in range(200):
-            look(n)
-        """,
-    )
+    script = Program.write(tmp_path / "main.py", DRAWS)
     monkeypatch.setattr(two_runs, "WHOLE_SECONDS", -1.0)
     monkeypatch.setattr(two_runs, "REACH", 20)
     monkeypatch.setattr(whole_calls, "REACH", 20)
