@@ -205,6 +205,46 @@ async def test_what_is_weaker_than_a_result_is_not_told_for_it_as_the_recording_
 
 
 @VERSIONS
+async def test_what_is_told_beside_options_is_recorded_too(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recorded: list[tuple[Ran, RecordedRun]],
+    version: str,
+) -> None:
+    """It may be far behind them."""
+    script = Program.write(
+        tmp_path / "main.py",
+        """
+        import argparse
+        import sys
+
+        def options():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("name", nargs="?")
+            return parser.parse_args()
+
+        def look(n):
+            return n
+
+        def price(n):  # @price
+            return n + len(sys.argv)
+
+        options()
+        for n in range(100):
+            look(n)
+        price(3)
+        for n in range(100):
+            look(n)
+        """,
+    )
+    monkeypatch.setattr(whole_calls, "REACH", 20)
+    answer = await compared(script, version)
+    assert answer.text.startswith("first call that differs: options at main.py:")
+    assert f"next that gives no options: price at main.py:{script.line('price')}" in answer.text
+    assert [run.count for _, run in recorded][-1] < 200
+
+
+@VERSIONS
 async def test_of_equal_programs_as_much_is_compared_whole_as_there_is_time_for(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

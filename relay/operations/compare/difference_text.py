@@ -111,11 +111,10 @@ def _difference(found: Comparison, first: Difference, both: Compared) -> str:
             )
             lines += _by_default(found.branch.one, found.branch.other, both)
             lines += _branches(found.branch, both)
-    if _gives_options(first, both):
-        next_one = next((one for one in found.later if not _follows(one, first, both)), None)
-        if next_one is not None:
-            lines.append("next that gives no options: " + _place(next_one.one, both.runs[0]))
-            lines += _sides(next_one, both)
+    next_one = next_without_options(found, both)
+    if next_one is not None:
+        lines.append("next that gives no options: " + _place(next_one.one, both.runs[0]))
+        lines += _sides(next_one, both)
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
     if found.by_chance:
         lines[-1] += f"; {len(found.by_chance)} more do so {both.by_chance}"
@@ -184,6 +183,14 @@ def _changes(one: Texts, other: Texts, ran: tuple[Ran, Ran]) -> list[str]:
             what = f"leaves {name}={around(text, begun if beside is None else beside, 110)}"
         shown.append(f"{each.side.name}: {what}")
     return shown
+
+
+def next_without_options(found: Comparison, both: Compared) -> Difference | None:
+    """What is told beside the first, where that is no news."""
+    first = found.first
+    if first is None or not _gives_options(first, both):
+        return None
+    return next((one for one in found.later if not _follows(one, first, both)), None)
 
 
 def _gives_options(one: Difference, both: Compared) -> bool:

@@ -23,9 +23,10 @@ from relay.operations.compare.difference_text import (
     clip,
     comparison_text,
     differing_lines,
+    next_without_options,
     nothing_called,
 )
-from relay.operations.compare.differences import Comparison
+from relay.operations.compare.differences import Comparison, Difference
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.readings import Readings
 from relay.operations.compare.recorded_calls import Function, RecordedRun
@@ -49,6 +50,7 @@ from relay.operations.compare.whole_calls import (
     WHOLE_SECONDS_OF_EQUAL_RUNS,
     Whole,
     around_beginning,
+    as_far_as,
     enough_of,
     is_whole,
     shows_the_beginning,
@@ -69,6 +71,8 @@ class Answer(NamedTuple):
     differs: bool | None
     is_late: bool = False
     """Whether a run was ended after the time that it was given."""
+    beside: Difference | None = None
+    """What is told beside the first call that differs, where that gives options."""
 
 
 async def compare_runs(
@@ -159,11 +163,12 @@ class _Runs:
                         closer = to_their_ends(self._whole)
                     elif zooms and not (is_cleared or found.differs or found.parted):
                         self._whole = whole
-                        found = in_brief = await self._found_in_brief(brief)
+                        found, answer = await self._found_in_brief(brief)
+                        in_brief = found
                         reach, is_cleared = REACH, True
                     else:
                         reach *= FARTHER
-                closer = closer or around_beginning(found, reach)
+                closer = closer or around_beginning(found, reach, answer.beside)
                 if closer is None or zooms == MOST_ZOOMS:
                     break
                 self._whole = closer
@@ -179,10 +184,10 @@ class _Runs:
             return True
         return not any(run.is_cut for run in await self._read(ran))
 
-    async def _found_in_brief(self, brief: Pair) -> Comparison:
+    async def _found_in_brief(self, brief: Pair) -> tuple[Comparison, Answer]:
         """What differs in runs that were recorded in brief, where the first of it was seen to differ by chance."""
         again = await self._run(self._sides[0])
-        return (await self._compare(brief, await self._chance((brief[0], again))))[0]
+        return await self._compare(brief, await self._chance((brief[0], again)))
 
     async def _both_whole(self, ran: Pair, *, is_equal: bool) -> Pair:
         """Both recorded whole; is_equal: nothing has differed in brief, but for what does so by chance."""
@@ -259,10 +264,10 @@ class _Runs:
             return found, answer
         if _are_one(*self._sides):
             return await self._compare(first, await self._chance(first))
-        enough = None if to_the_end else enough_of(found)
+        enough = None if to_the_end else enough_of(found, answer.beside)
         if enough is not None and await self._go_on_behind(first, enough):
             whole = self._whole
-            self._whole = _as_far_as(enough, whole)
+            self._whole = as_far_as(enough, whole)
             cut = _until(first, self._whole)
             cleared, answer = await self._compared_with_further(cut, knows_changes=knows_changes)
             if _is_still_first(cleared, found):
@@ -346,7 +351,8 @@ class _Runs:
         printed = self._differing_lines()
         both = Compared((one, other), ran, knows, by_chance, ends_differ, printed)
         text = comparison_text(found, both)
-        return found, Answer(text, found.differs or ends_differ if found.matched else None)
+        differs = found.differs or ends_differ if found.matched else None
+        return found, Answer(text, differs, beside=next_without_options(found, both))
 
     def _differing_lines(self) -> Lines | None:
         """The first lines that the sides print otherwise, if it is known that chance has not done it."""
@@ -403,15 +409,6 @@ def _ends_differ(ran: Pair) -> bool:
 def _is_known_to_differ(ours: Set[object], theirs: Set[object]) -> bool:
     """Whether each side has ended, or printed, in one way only, and the other in another."""
     return len(ours) == len(theirs) == 1 and ours != theirs
-
-
-def _as_far_as(enough: tuple[int, int], whole: tuple[Whole, Whole]) -> tuple[Whole, Whole]:
-    """The same calls whole, and none recorded behind these numbers."""
-    ours, theirs = [
-        each._replace(until=number if each.until is None else min(number, each.until))
-        for number, each in zip(enough, whole, strict=True)
-    ]
-    return ours, theirs
 
 
 def _until(ran: Pair, whole: tuple[Whole, Whole]) -> Pair:

@@ -8,9 +8,10 @@ record nothing behind what differs: from there on the program runs at its own sp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from relay.operations.compare.differences import Comparison
+from relay.operations.compare.differences import Comparison, Difference
 
 WHOLE_SECONDS = 2.0
 """Of processor time that the first run may put into the values of whole calls."""
@@ -41,9 +42,11 @@ class Whole(NamedTuple):
 ALL = Whole()
 
 
-def around_beginning(found: Comparison, reach: int) -> tuple[Whole, Whole] | None:
+def around_beginning(
+    found: Comparison, reach: int, beside: Difference | None
+) -> tuple[Whole, Whole] | None:
     """Of either run the calls around the first that differs, and around the first with other arguments before it;
-    None if there are none. What differs only as a program ends is not among them.
+    None if there are none. What differs only as a program ends is not among them. beside: what is told beside the first, and so is recorded, too.
 
     Until then both have made as many calls, so both are recorded whole from the same number on.
     """
@@ -52,7 +55,8 @@ def around_beginning(found: Comparison, reach: int) -> tuple[Whole, Whole] | Non
         return None
     begin = max(1, min(call.number for pair in pairs for call in pair) - reach)
     ends = [max(call.begun for call in calls) + reach for calls in zip(*pairs, strict=True)]
-    ours, theirs = [Whole(begin, end, until=end) for end in ends]
+    until = _until(ends, beside)
+    ours, theirs = [Whole(begin, end, until=last) for end, last in zip(ends, until, strict=True)]
     return ours, theirs
 
 
@@ -62,12 +66,29 @@ def to_their_ends(recorded: tuple[Whole, Whole]) -> tuple[Whole, Whole]:
     return ours, theirs
 
 
-def enough_of(found: Comparison) -> tuple[int, int] | None:
-    """The last call of either run that says something of the first that differs; None: all may."""
+def enough_of(found: Comparison, beside: Difference | None) -> tuple[int, int] | None:
+    """The last call of either run that says something of the first that differs, and of what is told beside it;
+    None: all may."""
     first = found.first
     if first is None or first.is_end:
         return None
-    return first.one.begun + REACH, first.other.begun + REACH
+    return _until((first.one.begun + REACH, first.other.begun + REACH), beside)
+
+
+def _until(ends: Sequence[int], beside: Difference | None) -> tuple[int, int]:
+    ours, theirs = ends
+    if beside is None:
+        return ours, theirs
+    return max(ours, beside.one.begun), max(theirs, beside.other.begun)
+
+
+def as_far_as(enough: tuple[int, int], recorded: tuple[Whole, Whole]) -> tuple[Whole, Whole]:
+    """The same calls whole, and none recorded behind these numbers."""
+    ours, theirs = [
+        each._replace(until=number if each.until is None else min(number, each.until))
+        for number, each in zip(enough, recorded, strict=True)
+    ]
+    return ours, theirs
 
 
 def is_whole(found: Comparison) -> bool:
