@@ -362,10 +362,10 @@ def _reason(session: Session, record: Record) -> str | None:
         return "the program ended in the call" if state == "ended" else _other_stop(session)
     if state == "waiting":
         return f"the call has not come yet; {called}{in_one_process(session)}"
+    what = "the call" if record.get("passed") is None else "a call ended so"
     if state == "ended":
-        what = "the call" if record.get("passed") is None else "a call ended so"
         return f"the program ended before {what}; {called}"
-    return f"{_other_stop(session)}, before the call; {called}"
+    return f"{_other_stop(session)}, before {what}; {called}"
 
 
 def _is_never_called(record: Record) -> bool:
