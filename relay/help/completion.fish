@@ -217,7 +217,7 @@ complete -c relay -n '__relay_at pause' -s s -d 'The session' -r
 complete -c relay -n '__relay_at pause' -l session -d 'The session' -r
 complete -c relay -n '__relay_at pause' -l url -d 'The server' -r
 complete -c relay -n '__relay_at pause' -l json -d 'Print the API\'s data as JSON, for programs'
-complete -c relay -n '__relay_at pause' -l wait -d 'How long to wait for the next stop, question or end' -r
+complete -c relay -n '__relay_at pause' -l wait -d 'How long to wait for the stop, also of a program that sleeps or is in C code' -r
 complete -c relay -n '__relay_at pause' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at pause' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at perl-adapter' -l library -d 'Print the directory for perl -I (to attach), and exit'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 from relay.process.ports import free_port
@@ -36,6 +37,18 @@ def test_a_process_that_hangs_is_shown_and_left_alone(shell: Shell, tmp_path: Pa
         assert text.startswith("not stopped: ")
         assert SENTENCE in text
         shell("end", "--detach")
+
+
+def test_a_pause_of_a_program_that_sleeps_is_answered_at_once(shell: Shell, tmp_path: Path) -> None:
+    """It waited 30 s for a stop that could not come."""
+    script = Program.write(tmp_path / "main.py", "import time; time.sleep(600)\n")
+    shell("start", "--wait", "0", script.text, code=0)
+    while "sleeps 600 s" not in shell("hang"):
+        pass
+    began = time.monotonic()
+    assert "sleeps 600 s" in shell("pause", code=4)
+    assert time.monotonic() - began < 20
+    shell("end")
 
 
 def test_a_process_whose_debug_server_listens_is_asked_there(shell: Shell, tmp_path: Path) -> None:

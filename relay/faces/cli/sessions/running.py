@@ -122,8 +122,14 @@ def trace(
 
 @click.command(short_help="Stop the running program where it is.")
 @session_command
-@WAIT
-def pause(shell: Shell, wait: float) -> int:
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 300),
+    metavar="SECONDS",
+    help="How long to wait for the stop, also of a program that sleeps or is in C code.  "
+    "[default: 10.0, and not at all where no thread runs Python]",
+)
+def pause(shell: Shell, wait: float | None) -> int:
     """Stop the running program at its next line of Python, and show where it stands.
 
     If no thread runs Python, show what each waits for; the first that goes on stops the program.
@@ -134,13 +140,13 @@ def pause(shell: Shell, wait: float) -> int:
     if found.status != "running" or found.report is None:
         code = show_stop(shell, session, cursor)
         _show_running(shell, found)
-        return code if wait else 0
+        return 0 if wait == 0 else code
     if not shell.show(found):
         of_program = " of the program itself" if found.running else ""
         shell.echo(f"not stopped: no thread{of_program} has come to a line of Python")
         _show_running(shell, found)
         shell.console.print(found.report, soft_wrap=True)
-    return STILL_RUNNING if wait else 0
+    return 0 if wait == 0 else STILL_RUNNING
 
 
 def _show_running(shell: Shell, found: PauseResult) -> None:
