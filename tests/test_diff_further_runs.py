@@ -18,69 +18,74 @@ from relay.operations.compare.whole_calls import Whole
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.programs import Program
 
-VERSIONS = pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+VERSIONS = ["3.11", "3.12", "3.13"]
 
 
-@pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Ran, RecordedRun]]:
-    """The runs that a comparison makes, each as it was read while its file was there."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
-    found: list[tuple[Ran, RecordedRun]] = []
+class Comparisons:
+    """Of a script without an argument beside itself with one; `runs` are those that were made, as they were read."""
 
-    async def run(*given: Any, **named: Any) -> Ran:
+    def __init__(self, folder: Path, version: str, patch: pytest.MonkeyPatch) -> None:
+        self._folder, self._patch = folder, patch
+        self._settings = load_settings(project_root=folder, python_path=installed_python(version))
+        self.version = version
+        self.runs: list[tuple[Ran, RecordedRun]] = []
+
+    async def record(self, *given: Any, **named: Any) -> Ran:
+        """A run, while its file is there."""
         ran = await run_recorded(*given, **named)
-        found.append((ran, Readings(str, (ran.side, ran.side)).read(ran)[0]))
+        self.runs.append((ran, Readings(str, (ran.side, ran.side)).read(ran)[0]))
         return ran
 
-    monkeypatch.setattr(two_runs, "run_recorded", run)
+    async def of(self, source: str, **constants: float) -> tuple[Program, two_runs.Answer]:
+        """constants: of the product, with another value; REACH is that of all further runs."""
+        script = Program.write(self._folder / "main.py", source)
+        for name, value in constants.items():
+            self._patch.setattr(two_runs, name, value)
+            if name == "REACH":
+                self._patch.setattr(whole_calls, name, value)
+        command = {"script": script.text}
+        sides = await sides_of_commands(command, {**command, "args": ["x"]})
+        return script, await two_runs.compare_runs(self._settings, sides, [])
+
+
+@pytest.fixture(params=VERSIONS)
+def comparisons(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Comparisons:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
+    found = Comparisons(tmp_path, request.param, monkeypatch)
+    monkeypatch.setattr(two_runs, "run_recorded", found.record)
     return found
 
 
-async def compared(script: Program, version: str) -> two_runs.Answer:
-    """The script without an argument beside itself with one."""
-    sides = await sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
-    settings = load_settings(project_root=script.path.parent, python_path=installed_python(version))
-    return await two_runs.compare_runs(settings, sides, [])
-
-
-@VERSIONS
-async def test_further_runs_record_nothing_behind_what_differs(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    recorded: list[tuple[Ran, RecordedRun]],
-    version: str,
-) -> None:
+async def test_further_runs_record_nothing_behind_what_differs(comparisons: Comparisons) -> None:
     """From there on the program has no events of ours."""
-    script = Program.write(
-        tmp_path / "main.py",
-        """
-        import sys
+    source = """
+    import sys
 
-        def price(n):  # @price
-            return n + len(sys.argv)
+    def price(n):  # @price
+        return n + len(sys.argv)
 
-        def look(n):
-            return n
+    def look(n):
+        return n
 
-        look(0)
-        price(3)
-        for n in range(1000):
-            look(n)
-        if sys.version_info >= (3, 12):
-            print("events", sum(map(sys.monitoring.get_events, (2, 3, 4))))
-        """,
-    )
-    monkeypatch.setattr(whole_calls, "REACH", 20)
-    answer = await compared(script, version)
+    look(0)
+    price(3)
+    for n in range(1000):
+        look(n)
+    if sys.version_info >= (3, 12):
+        print("events", sum(map(sys.monitoring.get_events, (2, 3, 4))))
+    """
+    script, answer = await comparisons.of(source, REACH=20)
     lines = answer.text.splitlines()
     assert lines[0] == f"first call that differs: price at main.py:{script.line('price')}"
     assert "1 of 22 calls with equal arguments differ; the runs go on beyond" in lines[-1]
-    assert [(len(run.calls), run.is_cut) for _, run in recorded] == [(1002, False)] * 2 + [
+    assert [(len(run.calls), run.is_cut) for _, run in comparisons.runs] == [(1002, False)] * 2 + [
         (22, True)
     ] * 2
-    if version != "3.11":
-        events = [ran.printed[0].split()[-1] != "0" for ran, _ in recorded]
+    if comparisons.version != "3.11":
+        events = [ran.printed[0].split()[-1] != "0" for ran, _ in comparisons.runs]
         assert events == [True, True, False, False]
 
 
@@ -106,174 +111,132 @@ DRAWS = """
 """
 
 
-@VERSIONS
 async def test_where_chance_made_the_first_difference_all_calls_count(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    recorded: list[tuple[Ran, RecordedRun]],
-    version: str,
+    comparisons: Comparisons,
 ) -> None:
     """What differs but for chance lies behind what the first further runs have recorded."""
-    script = Program.write(tmp_path / "main.py", DRAWS)
-    monkeypatch.setattr(whole_calls, "REACH", 20)
-    answer = await compared(script, version)
+    script, answer = await comparisons.of(DRAWS, REACH=20)
     assert answer.text.startswith(
         f"first call that differs: price at main.py:{script.line('price')}"
     )
     assert "1 of 402 calls" in answer.text, answer.text
-    counts = [len(run.calls) for _, run in recorded]
+    counts = [len(run.calls) for _, run in comparisons.runs]
     assert min(counts) < 30
     assert counts[-1] == 402
 
 
-@VERSIONS
 async def test_where_chance_made_the_first_difference_in_brief_the_next_is_looked_at_whole(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    recorded: list[tuple[Ran, RecordedRun]],
-    version: str,
+    comparisons: Comparisons,
 ) -> None:
     """All calls were recorded whole for it, which may take long."""
-    script = Program.write(tmp_path / "main.py", DRAWS)
-    monkeypatch.setattr(two_runs, "WHOLE_SECONDS", -1.0)
-    monkeypatch.setattr(two_runs, "REACH", 20)
-    monkeypatch.setattr(whole_calls, "REACH", 20)
-    answer = await compared(script, version)
+    script, answer = await comparisons.of(DRAWS, REACH=20, WHOLE_SECONDS=-1.0)
     first, *_, last = answer.text.splitlines()
     assert first == f"first call that differs: price at main.py:{script.line('price')}"
     assert last == "values were compared whole in calls 182 to 222, else in brief"
-    assert not [run.count for _, run in recorded if run.whole is None and not run.is_cut]
+    assert not [run.count for _, run in comparisons.runs if run.whole is None and not run.is_cut]
 
 
-@VERSIONS
 async def test_what_is_weaker_than_a_result_is_not_told_for_it_as_the_recording_ended_before(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    recorded: list[tuple[Ran, RecordedRun]],
-    version: str,
+    comparisons: Comparisons,
 ) -> None:
     """In brief `rate` is the first to give something else; whole, it is given another order. What it is called by ends
     behind the recording, in which `spoil` is the only one left: it gave another order to `note`."""
-    script = Program.write(
-        tmp_path / "main.py",
-        """
-        import sys
+    source = """
+    import sys
 
-        class Order:
-            def __init__(self):
-                self.lines = [[n, str(n)] for n in range(30)]
-                self.rates = {"tax": {"rates": [1, 1]}}
+    class Order:
+        def __init__(self):
+            self.lines = [[n, str(n)] for n in range(30)]
+            self.rates = {"tax": {"rates": [1, 1]}}
 
-        def look(n):
-            return n
+    def look(n):
+        return n
 
-        def note(order):
-            return None
+    def note(order):
+        return None
 
-        def spoil(order):  # @spoil
-            order.rates["tax"]["rates"][1] = len(sys.argv)
-            note(order)
+    def spoil(order):  # @spoil
+        order.rates["tax"]["rates"][1] = len(sys.argv)
+        note(order)
 
-        def rate(order):
-            return order.rates["tax"]["rates"][1]
+    def rate(order):
+        return order.rates["tax"]["rates"][1]
 
-        def price(n):  # @price
-            found = n * rate(ORDER)
-            for one in range(800):
-                look(one)
-            return found
+    def price(n):  # @price
+        found = n * rate(ORDER)
+        for one in range(800):
+            look(one)
+        return found
 
-        ORDER = Order()
-        spoil(ORDER)
-        for n in range(100):
-            look(n)
-        price(3)
-        """,
-    )
-    monkeypatch.setattr(two_runs, "REACH", 20)
-    monkeypatch.setattr(whole_calls, "REACH", 20)
+    ORDER = Order()
+    spoil(ORDER)
+    for n in range(100):
+        look(n)
+    price(3)
+    """
     answers = []
     for seconds in (60.0, -1.0):
-        monkeypatch.setattr(two_runs, "WHOLE_SECONDS", seconds)
-        answers.append((await compared(script, version)).text.splitlines())
+        script, answer = await comparisons.of(source, REACH=20, WHOLE_SECONDS=seconds)
+        answers.append(answer.text.splitlines())
     at_once, closer = answers
     assert at_once[0] == f"first call that differs: price at main.py:{script.line('price')}"
     changed = "before it, arguments are changed otherwise by spoil"
     assert f"{changed} at main.py:{script.line('spoil')}" in at_once
     assert closer[:-2] == at_once[:-1]
-    assert True in [run.is_cut for _, run in recorded]
+    assert True in [run.is_cut for _, run in comparisons.runs]
 
 
-@VERSIONS
-async def test_what_is_told_beside_options_is_recorded_too(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    recorded: list[tuple[Ran, RecordedRun]],
-    version: str,
-) -> None:
+async def test_what_is_told_beside_options_is_recorded_too(comparisons: Comparisons) -> None:
     """It may be far behind them."""
-    script = Program.write(
-        tmp_path / "main.py",
-        """
-        import argparse
-        import sys
+    source = """
+    import argparse
+    import sys
 
-        def options():
-            parser = argparse.ArgumentParser()
-            parser.add_argument("name", nargs="?")
-            return parser.parse_args()
+    def options():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("name", nargs="?")
+        return parser.parse_args()
 
-        def look(n):
-            return n
+    def look(n):
+        return n
 
-        def price(n):  # @price
-            return n + len(sys.argv)
+    def price(n):  # @price
+        return n + len(sys.argv)
 
-        options()
-        for n in range(100):
-            look(n)
-        price(3)
-        for n in range(100):
-            look(n)
-        """,
-    )
-    monkeypatch.setattr(whole_calls, "REACH", 20)
-    answer = await compared(script, version)
+    options()
+    for n in range(100):
+        look(n)
+    price(3)
+    for n in range(100):
+        look(n)
+    """
+    script, answer = await comparisons.of(source, REACH=20)
     assert answer.text.startswith("first call that differs: options at main.py:")
     assert f"next that gives no options: price at main.py:{script.line('price')}" in answer.text
-    assert [run.count for _, run in recorded][-1] < 200
+    assert [run.count for _, run in comparisons.runs][-1] < 200
 
 
-@VERSIONS
 async def test_of_equal_programs_as_much_is_compared_whole_as_there_is_time_for(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    recorded: list[tuple[Ran, RecordedRun]],
-    version: str,
+    comparisons: Comparisons,
 ) -> None:
     """It took as long as all their values take."""
-    script = Program.write(
-        tmp_path / "main.py",
-        """
-        class Order:
-            def __init__(self):
-                self.lines = [[n, str(n)] for n in range(60)]
+    source = """
+    class Order:
+        def __init__(self):
+            self.lines = [[n, str(n)] for n in range(60)]
 
-        def look(order, n):
-            order.lines[n % 60][0] = n
+    def look(order, n):
+        order.lines[n % 60][0] = n
 
-        order = Order()
-        for n in range(3000):
-            look(order, n)
-        """,
-    )
-    monkeypatch.setattr(two_runs, "WHOLE_SECONDS", 0.01)
-    monkeypatch.setattr(two_runs, "WHOLE_SECONDS_OF_EQUAL_RUNS", 0.03)
-    answer = await compared(script, version)
+    order = Order()
+    for n in range(3000):
+        look(order, n)
+    """
+    _, answer = await comparisons.of(source, WHOLE_SECONDS=0.01, WHOLE_SECONDS_OF_EQUAL_RUNS=0.03)
     counted, whole = answer.text.splitlines()
     assert answer.differs is False
     assert counted.startswith("no call differs: 3001 with equal arguments, of 3001 and 3001")
-    ends = [run.whole[1] for _, run in recorded if run.whole]
+    ends = [run.whole[1] for _, run in comparisons.runs if run.whole]
     assert ends[0] == ends[1] < ends[2] == ends[3] < 3001
     assert whole == f"values were compared whole in calls 1 to {ends[3]}, else in brief"
 
@@ -321,7 +284,7 @@ MANY_KINDS = """
 """
 
 
-@VERSIONS
+@pytest.mark.parametrize("version", VERSIONS)
 async def test_a_run_until_a_call_is_what_a_recording_until_there_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:

@@ -10,8 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -21,6 +19,7 @@ from relay import Client, Settings
 from relay.faces.common.background import Background
 from relay.process.ports import free_port
 from tests.cli.conftest import Shell
+from tests.faults.relay_process import until
 from tests.programs import Program
 
 pytestmark = pytest.mark.parametrize("shell", ["quick", "whole"], indirect=True)
@@ -456,15 +455,11 @@ def test_a_start_that_is_interrupted_leaves_no_session(
     slow = ["-e", f"PYTHONPATH={tmp_path}"]
     command = shell.command("start", *more, *slow, "app.py")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as starting:
-        _until(lambda: [one["status"] for one in shell.json("sessions")["items"]] == ["launching"])
+        until(
+            lambda: [one["status"] for one in shell.json("sessions")["items"]] == ["launching"],
+            "the program is not being started",
+        )
         starting.send_signal(signal.SIGINT)
         assert starting.wait(30) != 0
     (tmp_path / "go").touch()
-    _until(lambda: shell.json("sessions")["total"] == 0)
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: shell.json("sessions")["total"] == 0, "the session is still there")

@@ -150,23 +150,23 @@ class RecordedRun:
         # One object is an argument of many calls: few of the texts are different ones.
         self._same = lru_cache(_MOST_KEPT)(self._without_differences)
 
+    def goes_on_behind(self, number: int) -> bool:
+        """Whether it has a call that began after this one."""
+        return any(one > number for one in itertools.chain(self.open, reversed(self.calls)))
+
     def until(self, number: int) -> RecordedRun:
         """As if the recording had ended where the next call after this one begins."""
+        if not self.goes_on_behind(number):
+            return self
         over = itertools.takewhile(lambda call: call.begun <= number, self.calls.values())
         calls = {call.number: call for call in over}
-        begun = [
-            call for call in (*self.calls.values(), *self.open.values()) if call.number <= number
-        ]
-        goes_on = len(begun) < len(self.calls) + len(self.open)
-        if not goes_on:
-            return self
         return replace(
             self,
             calls=calls,
             open={
                 call.number: call._replace(outcome=0, changes=0, ended=-1)
-                for call in begun
-                if call.number not in calls
+                for call in (*self.calls.values(), *self.open.values())
+                if call.number <= number and call.number not in calls
             },
             children={
                 caller: below[: bisect_right(below, number)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import AsyncIterator, Callable, Sequence, Set
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -27,9 +25,10 @@ from relay.operations.compare.difference_text import (
     nothing_called,
 )
 from relay.operations.compare.differences import Comparison, Difference
+from relay.operations.compare.known_functions import all_functions, known_functions
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.readings import Readings
-from relay.operations.compare.recorded_calls import Function, RecordedRun
+from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import (
     NOTHING_COMPARED,
     Printed,
@@ -277,10 +276,8 @@ class _Runs:
 
     async def _go_on_behind(self, ran: Pair, numbers: tuple[int, int]) -> bool:
         """Whether calls behind these are recorded."""
-        return any(
-            run.until(number) is not run
-            for run, number in zip(await self._read(ran), numbers, strict=True)
-        )
+        runs = await self._read(ran)
+        return any(run.goes_on_behind(last) for run, last in zip(runs, numbers, strict=True))
 
     async def _read(self, ran: Pair) -> list[RecordedRun]:
         return await trio.to_thread.run_sync(self._readings.read, *ran, abandon_on_cancel=True)
@@ -327,7 +324,9 @@ class _Runs:
 
         def chance() -> Chance:
             one, other = self._readings.read(*runs)
-            return Matcher(one, other, (_all, _all)).chance(with_changes=with_changes)
+            return Matcher(one, other, (all_functions, all_functions)).chance(
+                with_changes=with_changes
+            )
 
         return await trio.to_thread.run_sync(chance, abandon_on_cancel=True)
 
@@ -342,7 +341,7 @@ class _Runs:
         self, ran: Pair, chances: Sequence[Chance], with_changes: bool
     ) -> tuple[Comparison, Answer]:
         one, other = self._readings.read(*ran)
-        knows = _known(one, other), _known(other, one)
+        knows = known_functions(one, other), known_functions(other, one)
         found = Matcher(one, other, knows).compare(*chances, with_changes=with_changes)
         by_chance = _by_chance(self._sides, len(chances))
         if chances and any(one.late for one in ran):
@@ -363,10 +362,6 @@ class _Runs:
             return None
         one, other = (None if line is None else self._masked(line) for line in lines)
         return one, other
-
-
-def _all(function: int) -> bool:
-    return True
 
 
 def _without_further_run(answer: Answer, error: RelayError) -> Answer:
@@ -436,33 +431,3 @@ def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:
         return found.first is not None and found.is_unexplained
     ends = [(each.exit_code, each.printed) for each in (*ran, again)]
     return any(a != b and a == c for a, b, c in zip(*ends, strict=True))
-
-
-def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:
-    """Whether a function of a run is in the tree of the other: in the same tree, all are."""
-    if run.has_tree_of(other):
-        return _all
-    called = {function.key for function in other.functions.values()}
-    known = {
-        number: function.key in called or _is_in_files_of(other, function)
-        for number, function in run.functions.items()
-    }
-    return known.__getitem__
-
-
-def _is_in_files_of(run: RecordedRun, function: Function) -> bool:
-    """Whether the function is in the counterpart of its file, though the run has not called it."""
-    if run.libraries and function.is_comprehension:
-        return False  # inlined by one of the two Pythons
-    places = [os.path.join(folder, function.path) for folder in (run.root, *run.libraries)]
-    return any(_is_defined(place, function.name) for place in places)
-
-
-def _is_defined(path: str, name: str) -> bool:
-    bare = name.rpartition(".")[2]
-    if not bare.isidentifier():
-        return True  # a lambda: nobody knows
-    with suppress(OSError):
-        source = Path(path).read_text("utf-8", "replace")
-        return re.search(rf"\bdef[ \t]+{bare}\b", source) is not None
-    return False
