@@ -357,3 +357,9 @@ def test_any_query_is_read_or_refused(raw: str) -> None:
 def test_queries_round_trip(reference: int, limit: int, verified: bool) -> None:
     query = read(f"reference={reference}&limit={limit}&verified={verified}".encode())
     assert (query.reference, query.limit, query.verified) == (reference, limit, verified)
+
+
+def test_a_parameter_without_a_name_is_not_taken_for_the_whole_query() -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        refuse_query(b"=1")
+    assert [one["field"] for one in refused.value.details["errors"]] == [""]

@@ -151,12 +151,18 @@ def _refuse_body(error: ValidationError, model: type[BaseModel], raw: bytes) -> 
     if not isinstance(given, dict):
         raise _bad_body("the body must be a JSON object", raw)
     found = complaints(error, model, given)
-    raise InvalidRequest(summary(found), errors=_named(found, "body"))
+    raise InvalidRequest(summary(found), errors=_named(found, error, "body"))
 
 
-def _named(found: list[Complaint], whole: str) -> list[Complaint]:
-    """The complaints, each with a field: those about fields that do not go together are of the whole."""
-    return [{**one, "field": one["field"] or whole} for one in found]
+def _named(found: list[Complaint], error: ValidationError, whole: str) -> list[Complaint]:
+    """The complaints, each with a field: what is said of fields that do not go together is of the whole.
+
+    It is the last then, since it is said where each by itself is right. A field may be called "".
+    """
+    if error.errors(include_url=False)[0]["loc"]:
+        return found
+    *others, last = found
+    return [*others, {**last, "field": whole}]
 
 
 def _parser_message(message: str, raw: bytes) -> str:
@@ -187,9 +193,11 @@ def read_query(model: type[Model], raw: bytes) -> Model:
     try:
         values = model.model_validate(given, strict=False)
     except ValidationError as error:
-        _refuse_query(found + complaints(error, model, given), absent=_only_absent(error, found))
+        kind = MissingParameter if _only_absent(error, found) else InvalidParameter
+        found += complaints(error, model, given)
+        raise kind(summary(found), errors=_named(found, error, "query")) from None
     if found:
-        _refuse_query(found)
+        raise InvalidParameter(summary(found), errors=found)
     return values
 
 
@@ -244,11 +252,6 @@ def _is_list(annotation: Any) -> bool:
 def _only_absent(error: ValidationError, repeated: list[Complaint]) -> bool:
     kinds = {item["type"] for item in error.errors(include_url=False)}
     return not repeated and kinds == {"missing"}
-
-
-def _refuse_query(found: list[Complaint], *, absent: bool = False) -> NoReturn:
-    kind = MissingParameter if absent else InvalidParameter
-    raise kind(summary(found), errors=_named(found, "query"))
 
 
 def read_path(types: Mapping[str, type], given: Mapping[str, str]) -> dict[str, str | int]:
