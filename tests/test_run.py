@@ -735,6 +735,52 @@ def test_one_call_is_shown_whole_and_the_program_goes_on(start: Start, tmp_path:
     assert end == "end] exit code 0, 1 stop\n"
 
 
+LONG_CALL = """
+    def double(number):
+        return number + number
+
+    def long(number):
+        first = double(number)  # @first
+        if first > number:
+            number += 1
+        if number > 99999:
+            return None
+        number = double(
+            number,
+        )
+        if number < 0:
+            number = 0
+        last = [double(number), double(first), double(3), number, first] * 2
+        return last
+
+    long(7)
+"""
+
+
+def test_a_call_that_is_shown_in_part_says_which_bound_shows_all(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "long.py", LONG_CALL)
+
+    def traced(*options: str) -> str:
+        code, _, err = finish(start("--trace", "long", *options, "--", "long.py"))
+        assert code == 0, err
+        return blocks(err)[0].removeprefix("stop 1] trace of ").rstrip("\n")
+
+    short = traced("--max-chars", "400")
+    assert len(short.encode()) <= 400
+    *lines, hint = short.splitlines()
+    assert f"  {program.line('first'):4}  " in lines[1], "no line that did something is left out"
+    bound = re.fullmatch(r"… all of it: --max-chars (\d+)", hint)
+    assert bound is not None, short
+    whole = traced("--max-chars", bound[1])
+    assert "…" not in whole
+    assert [line.split()[0] for line in whole.splitlines()][-1] == "->"
+    _, out, _ = finish(start("--json", "--max-chars", "400", "--trace", "long", "--", "long.py"))
+    told = next(one for one in map(json.loads, out.splitlines()) if one["type"] == "trace")
+    assert (told["truncated"], told["whole_text"]) == (True, len(whole.encode()))
+
+
 def test_other_stops_do_not_end_the_search_for_a_call(start: Start, tmp_path: Path) -> None:
     program = Program.write(tmp_path / "shares.py", SHARES)
     stop = ("--break", f"shares.py:{program.line('more')}:total == 20")

@@ -181,6 +181,9 @@ class TraceResult(ExecutionResult):
     )
     text: str = Field(description="The call as text, within `max_chars`; `…` marks cuts")
     truncated: bool = Field(description="Whether anything was left out, of the text or the record")
+    whole_text: int | None = left_out(
+        "Where `max_chars` has left out something: the bytes of the text with all of it"
+    )
     tree: TraceCall | None = left_out("The call as a tree")
 
 

@@ -382,6 +382,8 @@ def test_a_call_is_traced_in_a_session(shell: Shell, tmp_path: Path) -> None:
     assert traced.startswith("share(total=14, people=7) (call 11) at shares.py:")
     assert traced.endswith("-> 2\n")
     assert shell("trace") == traced
+    *_, cut = shell("trace", "--max-chars", "200").splitlines()
+    assert cut == "-> 2", "so small a bound is for the call alone"
     assert shell("eval", "total") == "14\n"
     assert shell.json("trace", "share")["text"].startswith("share(total=15,")
     refused = shell.run("trace", "shara", code=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as some
 from relay.models.trace import TraceLoop
 from relay.operations.execution.trace_text import CUT, text_of
 from relay.operations.execution.trace_tree import Fold, fold, tree_of, unfold
+from relay.operations.execution.traced_sources import TracedSources
 
 
 def folded(items: list[int | Fold] | tuple[int | Fold, ...], keys: str) -> Any:
@@ -94,7 +96,7 @@ def test_a_loop_shows_two_rounds_the_last_and_what_the_others_changed_in_sum() -
     assert [v.model_dump(exclude_none=True) for v in found.changed] == [
         {"name": "i", "old": "1", "value": "48"}
     ]
-    assert text_of(call, 2000) == (
+    assert text_of(call, 2000)[:2] == (
         """\
 total(items=[...]) at cart.py:1
      2  for i in items:  # i=0
@@ -187,7 +189,7 @@ def test_the_text_keeps_its_bound_of_bytes_and_both_ends(
     room: int, lines: int, width: int, letter: str
 ) -> None:
     steps = [{"line": 10 + n, "changed": [change("v", letter * width)]} for n in range(lines)]
-    text, cut = text_of(tree(steps, result={"value": "the result"}), room)
+    text, cut, _ = text_of(tree(steps, result={"value": "the result"}), room)
     assert len(text.encode()) <= room
     assert text.startswith("total() at")
     assert text.endswith("-> the result")
@@ -195,9 +197,143 @@ def test_the_text_keeps_its_bound_of_bytes_and_both_ends(
     assert not cut or len(text) > 60
 
 
+def test_a_text_that_is_cut_says_how_many_bytes_all_of_it_takes() -> None:
+    call = tree([{"line": 10 + n, "changed": [change("v", "ä" * 60)]} for n in range(30)])
+    text, is_cut, whole = text_of(call, 700)
+    assert is_cut
+    assert whole is not None
+    assert len(text.encode()) <= 700 < whole
+    full = text_of(call, whole)
+    assert (len(full.text.encode()), full.is_cut, full.whole) == (whole, False, None)
+    assert text_of(call, whole - 1).whole == whole
+
+
 def test_the_result_is_shown_where_little_room_is_left_for_values() -> None:
     steps = [{"line": 10 + n, "changed": [change("v", "x" * 70)]} for n in range(14)]
     result = "['a', 'b', 'c', 'd', '', '']"
-    text, is_cut = text_of(tree(steps, result={"value": result}), 700)
+    text, is_cut, _ = text_of(tree(steps, result={"value": result}), 700)
     assert is_cut
     assert text.splitlines()[-1] == f"-> {result}"
+
+
+MANY = """\
+def total(items):
+    if not items:
+        return 0
+    first = items[0]
+    if first < 0:
+        first = 0
+    rest = sum(
+        items,
+        -first,
+    )
+    while rest > 9:
+        rest -= 1
+    return first + rest
+""".splitlines()
+
+
+def many(statement: Any = None, room: int = 330) -> list[str]:
+    ran: list[dict[str, Any]] = [
+        {"line": 2},
+        {"line": 4, "changed": [change("first", 5)]},
+        {"line": 5},
+        {"line": 7},
+        {"line": 8},
+        {"line": 9},
+        {"line": 7, "changed": [change("rest", 11)], "calls": [told([], function="called")]},
+        {"line": 11},
+        {"line": 12, "changed": [change("rest", 10, old="11")]},
+        {"line": 11},
+        {"line": 12, "changed": [change("rest", 9, old="10")]},
+        {"line": 11},
+        {"line": 13},
+    ]
+    ran[6]["calls"][0].pop("steps")
+    ran[6]["calls"][0]["result"] = {"value": "'" + "y" * 40 + "'"}
+    call = tree_of(
+        told(ran, result={"value": "14"}), lambda path, line: MANY[line - 1] + " # as it was" * 3
+    )
+    return text_of(call, room, "", statement).text.splitlines()
+
+
+def test_lines_that_only_ran_stand_by_their_numbers_where_there_is_little_room() -> None:
+    assert many()[1:] == [
+        "     2  …",
+        "     4  # first=5",
+        "  5, 7-9  …",
+        "     7  # rest=11",
+        "          called() -> 'yyyyyyyyyyyyyyyyyyyyyy…",
+        "    11  …",
+        "    12  # rest=10",
+        "    11  …",
+        "    12  # rest=9",
+        "  11, 13  …",
+        "-> 14",
+    ]
+
+
+def test_the_lines_of_a_statement_are_one_where_there_is_little_room() -> None:
+    sources = TracedSources({"/shop/cart.py": MANY})
+    lines = many(sources.statement)
+    assert lines[3:6] == [
+        "     5  …",
+        "     7  # rest=11",
+        "          called() -> 'yyyyyyyyyyyyyyyyyyyyyy…",
+    ]
+    assert len(many(sources.statement, 5000)) == len(many(room=5000)), "all have their room"
+
+
+STATEMENTS = """\
+@made(  # 1
+    1
+)  # 1
+def f(  # 4
+    a=(),
+):
+    for x in (  # 7
+        a,
+    ):  # 7
+        y = [  # 10
+            x
+        ]
+    else:  # 13
+        if (  # 14
+            x
+        ): pass
+    try:  # 17
+        g(x,  # 18
+          y)
+    except (  # 20
+        A,
+        B,
+    ):
+        raise
+    match (  # 25
+        x
+    ):
+        case (
+            1  # 29
+        ) if (
+            y
+        ):
+            pass
+    text = \'\'\'  # 34
+    a
+    \'\'\'
+    return x
+"""
+
+
+def test_each_line_is_known_by_the_first_of_its_statement() -> None:
+    lines = STATEMENTS.splitlines()
+    sources = TracedSources({"/f.py": lines, "/broken.py": ["def f(:", "    1"]})
+    marked = [int(found[1]) if (found := re.search(r"# (\d+)$", line)) else 0 for line in lines]
+    begins = [sources.statement("/f.py", number) for number in range(1, len(lines) + 1)]
+    for number, (mark, begin) in enumerate(zip(marked, begins, strict=True), 1):
+        assert begin == (mark or begin), number
+    assert [begins[n - 1] for n in (5, 8, 11, 15, 19, 21, 26, 29, 31, 35)] == [
+        4, 7, 10, 14, 18, 20, 25, 29, 29, 34
+    ]  # fmt: skip
+    assert [begins[n - 1] for n in (24, 33, 37)] == [24, 33, 37]
+    assert [sources.statement(path, 2) for path in ("/broken.py", "/gone.py")] == [2, 2]

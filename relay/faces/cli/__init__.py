@@ -4,6 +4,7 @@ places          `FILE:LINE` and functions on a command line
 program_words   the words that name a program
 shell_command   a command as a shell has it: which Python runs which script
 adapter_option  `--adapter`: which debugger a program gets
+trace_bound     how a command says that it shows a part of a trace
 signals         the signals that end a command, each once
 complaint       an error as the shell says it
 actions         what to do next, in commands and options

@@ -28,10 +28,9 @@ BESIDE_CHARS = 300
 LEAST_TEXT = 200
 """Characters; the least bound of the operations."""
 
-WHOLE_TEXT = 100_000
-"""Characters; the largest bound of the operations."""
+LARGEST_BOUND = 100_000
 
-MORE_OF_TEXT = "… more: debug_trace without target, with a larger max_chars"
+MORE_OF_TEXT = "… all of it: debug_trace without target, max_chars={bound}"
 MORE_OF_TRACE = "… more: trace a call that it made"
 MORE_OF_CALLS = "… more: debug_inspect what=calls with a larger max_chars"
 NONE_RECORDED = "debug_trace what=calls records them, from a stop on"
@@ -49,17 +48,22 @@ async def trace_call(hub: Hub, asked: Trace) -> str:
         if found.trace_state in {"waiting", "recording"}:
             more = UNDER_WAY.format(look="debug_trace without target")
         else:
-            more = await _more_of(session, found)
+            more = _more_of(found)
         text = found.text or "no trace"
-        return _answer(text, more, MORE_OF_TEXT, _present_place(session, found), asked.max_chars)
+        all_of_it = _all_of_text(len(text))  # where the text is cut here
+        return _answer(text, more, all_of_it, _present_place(session, found), asked.max_chars)
 
 
-async def _more_of(session: Session, found: TraceResult) -> str:
+def _more_of(found: TraceResult) -> str:
     """How to see what the text leaves out: rounds of a loop, say, are no longer in the record."""
     if found.thread_name is None or not (found.truncated and found.text):
         return ""  # no call was recorded, or all of it is there
-    whole = await get_trace(session, query=TraceView(max_chars=WHOLE_TEXT))
-    return MORE_OF_TEXT if len(whole.text) > len(found.text) else MORE_OF_TRACE
+    return MORE_OF_TRACE if found.whole_text is None else _all_of_text(found.whole_text)
+
+
+def _all_of_text(whole: int) -> str:
+    bound = -(-(whole + BESIDE_CHARS) // 100) * 100
+    return MORE_OF_TEXT.format(bound=min(bound, LARGEST_BOUND))
 
 
 RECORD = '; debug_run with record=["PLACE:EXPR"] takes no second run'

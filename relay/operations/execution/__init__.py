@@ -6,6 +6,7 @@ threads     one thread at a time
 trace       one call, line by line: the verb
 trace_tree  its record as a tree, loops folded
 trace_text  that as text, within a budget
+traced_sources  what its lines say, and where their statements begin
 uncalled    what may be meant by the name of a function that was never called
 calls       the tree of own calls: the verb
 calls_text  that as text, within a budget

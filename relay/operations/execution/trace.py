@@ -7,14 +7,13 @@ the calls it made, how it ended. Recorded in the debuggee, without a round trip 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.errors import InvalidRequest, SourceNotFound
+from relay.errors import InvalidRequest
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.execution import Waiting
 from relay.models.trace import TraceRequest, TraceResult, TraceView
@@ -38,8 +37,9 @@ from relay.operations.execution.stepping import (
     resume_all,
     until_settled,
 )
-from relay.operations.execution.trace_text import text_of
+from relay.operations.execution.trace_text import TraceText, text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
+from relay.operations.execution.traced_sources import TracedSources
 from relay.operations.execution.uncalled import (
     function_elsewhere,
     is_defined,
@@ -271,10 +271,13 @@ async def _result(
     """unknown: the name of the function, if nothing was called so when the trace began."""
     record = await _reported(session)
     root, reason = record["root"], _reason(session, record)
-    tree = None if root is None else tree_of(root, await _texts(root))
+    sources = await TracedSources.read(() if root is None else paths_of(root))
+    tree = None if root is None else tree_of(root, sources.text)
     if unknown is not None and _is_never_called(record):
         reason = f"{reason}{await what_is_meant_instead(session, unknown)}"
-    text, is_cut = _text(reason, record, view, tree)
+    shown = await trio.to_thread.run_sync(
+        _text, reason, record, view, tree, sources, abandon_on_cancel=True
+    )
     return await present_as(
         TraceResult,
         session,
@@ -293,8 +296,9 @@ async def _result(
         passed=record.get("passed"),
         raised=record.get("raised"),
         until_error=_until_error(record),
-        text=text,
-        truncated=is_cut or record["truncated"],
+        text=shown.text,
+        truncated=shown.is_cut or record["truncated"],
+        whole_text=shown.whole,
         tree=tree if view.tree else None,
     )
 
@@ -317,24 +321,11 @@ async def _present(session: Session) -> Record | None:
     )
 
 
-async def _texts(root: Mapping[str, Any]) -> Any:
-    lines: dict[str, list[str]] = {}
-    for path in paths_of(root):
-        try:
-            lines[path] = await source_lines(path)
-        except SourceNotFound:
-            lines[path] = []
-
-    def text(path: str, line: int) -> str:
-        known = lines.get(path) or []
-        return known[line - 1].rstrip().expandtabs() if line <= len(known) else ""
-
-    return text
-
-
-def _text(reason: str | None, record: Record, view: TraceView, tree: Any) -> tuple[str, bool]:
+def _text(
+    reason: str | None, record: Record, view: TraceView, tree: Any, sources: TracedSources
+) -> TraceText:
     if tree is None:
-        return cut(str(reason or ""), view.max_chars), False
+        return TraceText(cut(str(reason or ""), view.max_chars), False)
     note = f"\nIncomplete: {reason}" if reason else ""
     if record["complaint"] is not None:
         note = f"\nthe condition raised {one_line(record['complaint'])}: such a call counts{note}"
@@ -343,8 +334,8 @@ def _text(reason: str | None, record: Record, view: TraceView, tree: Any) -> tup
     number = record.get("call") or record["called"]
     name = f"(call {number})" if number > 1 else ""
     note = cut(note, view.max_chars // 2)
-    text, is_cut = text_of(tree, view.max_chars - size(note), name)
-    return text + note, is_cut
+    text, is_cut, whole = text_of(tree, view.max_chars - size(note), name, sources.statement)
+    return TraceText(text + note, is_cut, whole and whole + size(note))
 
 
 def _reason(session: Session, record: Record) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from relay.models.trace import (
@@ -14,6 +15,7 @@ from relay.models.trace import (
     TraceValue,
     TraceVariable,
 )
+from relay.operations.execution.trace_tree import StatementOf, by_statement
 from relay.operations.report.report_text import cut, one_line, size
 
 CUT = "…"
@@ -29,36 +31,94 @@ class Detail(NamedTuple):
     """How much a text shows of a trace: each bound can be lowered until it fits."""
 
     value: int  # characters of a value
-    source: int  # characters of a line of source
+    source: int  # characters of a line of source; 0: its number only
     old: bool  # what a variable was before
     depth: int  # levels of calls whose lines are written
-    calls: int  # calls written of one line
+    calls: int  # calls written of one line; 0: not even that there are more
+    arguments: int  # those written of such a call
+    quiet: bool = True  # the source of lines that did nothing but run
     margin: int = 0  # indentation that is left out of the source
 
 
-FULL = Detail(80, 72, True, 10, 12)
+FULL = Detail(80, 72, True, 10, 12, 1000)
 LESS = (
-    FULL,
-    Detail(48, 60, True, 2, 4),
-    Detail(40, 48, False, 1, 3),
-    Detail(24, 40, False, 1, 2),
-    Detail(16, 32, False, 1, 1),
+    Detail(48, 60, True, 2, 4, 8),
+    Detail(40, 48, False, 1, 3, 6),
+    Detail(40, 48, False, 1, 3, 4, quiet=False),
+    Detail(24, 40, False, 1, 2, 3, quiet=False),
+    Detail(24, 0, False, 1, 2, 3, quiet=False),
+    Detail(16, 0, False, 1, 1, 2, quiet=False),
+    Detail(16, 0, False, 1, 0, 0, quiet=False),
 )
-"""Tried in this order until the text fits; then lines are left out."""
+"""Tried in this order if the full text does not fit; then lines are left out."""
 
 
-def text_of(call: TraceCall, max_chars: int, name: str = "") -> tuple[str, bool]:
-    """(the call in at most `max_chars` bytes of UTF-8, whether something was left out).
+class TraceText(NamedTuple):
+    """A traced call as text."""
 
-    name: what stands behind the head line, as `(call 3)`.
+    text: str
+    is_cut: bool
+    """Whether something was left out, here or where it was recorded."""
+    whole: int | None = None
+    """The bytes of the full text, where this is not it."""
+
+
+class TextLine(NamedTuple):
+    """One line of the text."""
+
+    indent: str
+    text: str
+    quiet: int | None = None
+    """The number of a line of source that did nothing but run, where the text has no more of it."""
+
+
+def text_of(
+    call: TraceCall, max_chars: int, name: str = "", statement: StatementOf | None = None
+) -> TraceText:
+    """The call in at most `max_chars` bytes of UTF-8.
+
+    name: what stands behind the head line, as `(call 3)`. Where there is no room for the full text,
+    the lines of a statement are told as one.
     """
-    lines: list[str] = []
+    lines = _lines(call, FULL, name)
+    whole = _size(lines)
+    if whole <= max_chars:
+        text = "\n".join(lines)
+        return TraceText(text, CUT in text)
+    if statement is not None:
+        call = by_statement(call, statement)
     for detail in LESS:
-        lines = [one_line(line.expandtabs(4)) for line in _whole(call, detail, name)]
+        lines = _lines(call, detail, name)
         if _size(lines) <= max_chars:
-            text = "\n".join(lines)
-            return text, detail is not FULL or CUT in text
-    return _without_middle(lines, max_chars), True
+            return TraceText("\n".join(lines), True, whole)
+    return TraceText(_without_middle(lines, max_chars), True, whole)
+
+
+def _lines(call: TraceCall, detail: Detail, name: str) -> list[str]:
+    return [one_line(line.expandtabs(4)) for line in _joined(_whole(call, detail, name))]
+
+
+def _joined(lines: Iterable[TextLine]) -> Iterator[str]:
+    """The lines as text; quiet ones that follow each other stand together, by their numbers."""
+    for (indent, is_quiet), group in groupby(
+        lines, lambda one: (one.indent, one.quiet is not None)
+    ):
+        if is_quiet:
+            numbers = _ranges([one.quiet for one in group if one.quiet is not None])
+            yield f"{indent}{numbers:>4}  {CUT}"
+        else:
+            yield from (indent + one.text for one in group)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Lines in the order in which they ran: `8-10, 14, 8`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
 def _size(lines: Sequence[str]) -> int:
@@ -93,17 +153,19 @@ def _cut(text: str, room: int) -> str:
 # Lines of text -------------------------------------------------------------------------------
 
 
-def _whole(call: TraceCall, detail: Detail, name: str) -> list[str]:
+def _whole(call: TraceCall, detail: Detail, name: str) -> Iterator[TextLine]:
     place = f"{(call.path or '').rpartition('/')[2]}:{call.line}"
-    head = f"{_head(call, detail)}{name and ' ' + name} at {place}"
+    yield TextLine("", f"{_head(call, detail)}{name and ' ' + name} at {place}")
+    yield from _body(call, detail, "  ", detail.depth)
     end = detail._replace(value=max(detail.value, _LEAST_OF_END))  # what most ask for
-    return [head, *_body(call, detail, "  ", detail.depth), _end(call, end)]
+    yield TextLine("", _end(call, end))
 
 
 def _head(call: TraceCall, detail: Detail) -> str:
     given = call.arguments
     if call.steps is None:  # defaults of a library's function say nothing
         given = [a for n, a in enumerate(given) if not n or a.value not in NOTHING]
+        given = given[: detail.arguments]
     arguments = [_pair(a, detail) for a in given]
     if len(given) < len(call.arguments):
         arguments.append(CUT)
@@ -140,7 +202,7 @@ def _error(error: TraceError, detail: Detail) -> str:
     return _cut(error.text, 2 * detail.value)
 
 
-def _body(call: TraceCall, detail: Detail, indent: str, depth: int) -> Iterator[str]:
+def _body(call: TraceCall, detail: Detail, indent: str, depth: int) -> Iterator[TextLine]:
     if depth > 0:
         items = call.steps or []
         texts = [step.text for step in _steps(items) if step.text.strip()]
@@ -158,45 +220,60 @@ def _steps(items: Sequence[TraceItem]) -> Iterator[TraceStep]:
                 yield from _steps(one)
 
 
-def _item(item: TraceItem, detail: Detail, indent: str, depth: int) -> Iterator[str]:
+def _item(item: TraceItem, detail: Detail, indent: str, depth: int) -> Iterator[TextLine]:
     if isinstance(item, TraceStep):
         yield from _step(item, detail, indent, depth)
     else:
         yield from _loop(item, detail, indent, depth)
 
 
-def _loop(loop: TraceLoop, detail: Detail, indent: str, depth: int) -> Iterator[str]:
+def _loop(loop: TraceLoop, detail: Detail, indent: str, depth: int) -> Iterator[TextLine]:
     for one in loop.first:
         for item in one:
             yield from _item(item, detail, indent, depth)
     changed = _changes(loop.changed, detail)
-    head = f"{indent}{CUT} {loop.left_out} more rounds from line {loop.line}"
-    yield f"{head}, {loop.rounds} in all{changed and ': ' + changed}"
+    head = f"{CUT} {loop.left_out} more rounds from line {loop.line}"
+    yield TextLine(indent, f"{head}, {loop.rounds} in all{changed and ': ' + changed}")
     for one in loop.last:
         for item in one:
             yield from _item(item, detail, indent, depth)
 
 
-def _step(step: TraceStep, detail: Detail, indent: str, depth: int) -> Iterator[str]:
-    source = _cut(step.text[detail.margin :].rstrip(), detail.source)
-    changed = _changes(step.changed, detail)
-    line = f"{indent}{step.line:>4}  {source}{changed and '  # ' + changed}"
-    if step.suspended is not None:
-        line += "  # waits" if step.suspended.awaits else _yields(step, detail)
-    yield line
-    yield from _calls(step, detail, indent + " " * 8, depth)
+def _step(step: TraceStep, detail: Detail, indent: str, depth: int) -> Iterator[TextLine]:
+    source = _cut(step.text[detail.margin :].rstrip(), detail.source) if detail.source else ""
+    noted = _noted(step, detail)
+    calls = list(_calls(step, detail, indent + " " * 8, depth))
+    number = f"{step.line:>4}"
+    if calls and not (source or noted):
+        yield TextLine(indent, f"{number}  {calls.pop(0).text}")
+    elif noted or detail.quiet or calls or step.raised or step.skipped:
+        yield TextLine(indent, "  ".join(filter(None, [number, source, noted and f"# {noted}"])))
+    else:
+        yield TextLine(indent, number, quiet=step.line)
+    yield from calls
     if step.raised is not None:
-        yield f"{indent}      ! {_error(step.raised, detail)}"
+        yield TextLine(indent, f"      ! {_error(step.raised, detail)}")
     if step.skipped is not None:
         total = sum(step.skipped.lines.values())
         changed = _changes(step.skipped.changed, detail)
-        yield f"{indent}{CUT} {total} more lines, counted only{changed and ': ' + changed}"
+        yield TextLine(
+            indent, f"{CUT} {total} more lines, counted only{changed and ': ' + changed}"
+        )
+
+
+def _noted(step: TraceStep, detail: Detail) -> str:
+    """What stands behind the source of a line."""
+    changed = _changes(step.changed, detail)
+    if step.suspended is None:
+        return changed
+    waits = "waits" if step.suspended.awaits else _yields(step, detail)
+    return f"{changed}  # {waits}" if changed else waits
 
 
 def _yields(step: TraceStep, detail: Detail) -> str:
     assert step.suspended is not None
     value = TraceValue(value=step.suspended.value or "", truncated=step.suspended.truncated)
-    return f"  # yields {_shown(value, detail)}"
+    return f"yields {_shown(value, detail)}"
 
 
 def _changes(changed: Sequence[TraceVariable], detail: Detail) -> str:
@@ -220,15 +297,15 @@ def _change(variable: TraceVariable, detail: Detail) -> str:
     return f"{variable.name}={old} -> {_shown(variable, detail)}"
 
 
-def _calls(step: TraceStep, detail: Detail, indent: str, depth: int) -> Iterator[str]:
+def _calls(step: TraceStep, detail: Detail, indent: str, depth: int) -> Iterator[TextLine]:
     shown = step.calls[: detail.calls]
     for call in shown:
         if call.steps is None or depth <= 1:
-            yield f"{indent}{_head(call, detail)} {_end(call, detail)}"
+            yield TextLine(indent, f"{_head(call, detail)} {_end(call, detail)}")
         else:
-            yield f"{indent}{_head(call, detail)}"
+            yield TextLine(indent, _head(call, detail))
             yield from _body(call, detail, indent, depth - 1)
-            yield f"{indent}{_end(call, detail)}"
+            yield TextLine(indent, _end(call, detail))
     more = len(step.calls) - len(shown) + (step.more_calls or 0)
-    if more:
-        yield f"{indent}{CUT} {more} more calls"
+    if more and detail.calls:
+        yield TextLine(indent, f"{CUT} {more} more call{'' if more == 1 else 's'}")

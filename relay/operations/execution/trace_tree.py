@@ -1,5 +1,7 @@
 """From what a debuggee recorded of a call to a tree: loops folded, source beside each line.
 
+Where there is little room for it as text, the lines of each statement are one, too.
+
 Pure. A loop is known by its first line alone: where a line comes again often enough, each round
 begins with it. `unfold` gives back what `fold` was given.
 """
@@ -32,6 +34,9 @@ FEWEST = 5
 
 TextOf = Callable[[str, int], str]
 """(path, line) -> the source of that line, or nothing."""
+
+StatementOf = Callable[[str, int], int]
+"""(path, line) -> the first line of the statement to which that line belongs."""
 
 
 # Folding -------------------------------------------------------------------------------------
@@ -205,3 +210,66 @@ def paths_of(record: Mapping[str, Any]) -> set[str]:
         for call in step.get("calls") or []:
             found |= paths_of(call)
     return found
+
+
+# Statements ----------------------------------------------------------------------------------
+
+
+def by_statement(call: TraceCall, statement: StatementOf) -> TraceCall:
+    """The call with the lines of a statement that follow each other as one step."""
+    if call.steps is None or call.path is None:
+        return call
+    return call.model_copy(update={"steps": list(_merged(call.steps, call.path, statement))})
+
+
+def _merged(items: Sequence[TraceItem], path: str, statement: StatementOf) -> Iterator[TraceItem]:
+    group: list[TraceStep] = []
+    for item in items:
+        if isinstance(item, TraceLoop):
+            yield from _as_one(group)
+            first = [list(_merged(one, path, statement)) for one in item.first]
+            last = [list(_merged(one, path, statement)) for one in item.last]
+            yield item.model_copy(update={"first": first, "last": last})
+            group = []
+            continue
+        step = _with_calls(item, statement)
+        if group and not _goes_on(group, step, path, statement):
+            yield from _as_one(group)
+            group = []
+        group.append(step)
+    yield from _as_one(group)
+
+
+def _with_calls(step: TraceStep, statement: StatementOf) -> TraceStep:
+    if not step.calls:
+        return step
+    return step.model_copy(update={"calls": [by_statement(c, statement) for c in step.calls]})
+
+
+def _goes_on(
+    group: Sequence[TraceStep], step: TraceStep, path: str, statement: StatementOf
+) -> bool:
+    """Whether the step belongs to the statement of these. Where one line has all of it, it is run again."""
+    last = group[-1]
+    if step.raised or last.raised or last.suspended or last.skipped or step.line == last.line:
+        return False
+    return statement(path, step.line) == statement(path, last.line) and (
+        step.line not in {one.line for one in group[1:]}
+    )
+
+
+def _as_one(group: Sequence[TraceStep]) -> Iterator[TraceStep]:
+    if len(group) < 2:
+        yield from group
+        return
+    head = min(group, key=lambda one: one.line)
+    more = sum(one.more_calls or 0 for one in group)
+    yield group[-1].model_copy(
+        update={
+            "line": head.line,
+            "text": head.text,
+            "changed": [change for one in group for change in one.changed],
+            "calls": [call for one in group for call in one.calls],
+            "more_calls": more or None,
+        }
+    )

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from relay.errors import InvalidRequest
 from relay.faces.cli.run.options import quoted
+from relay.faces.cli.trace_bound import room_for_trace
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.recording import GONE
 from relay.operations.execution.trace import (
@@ -24,7 +25,7 @@ class TraceQuestion:
     """Which call of a function; asked again whenever something else has stopped the program."""
 
     def __init__(self, wanted: Mapping[str, Any], max_chars: int) -> None:
-        self._view = TraceView(max_chars=max_chars)
+        self._view = TraceView(max_chars=room_for_trace(max_chars))
         try:
             self._request = TraceRequest(**wanted, wait=0, max_chars=self._view.max_chars)
         except ValidationError as error:

@@ -131,8 +131,12 @@ class TextWriter:
 
     async def traced(self, number: int, found: TraceResult) -> None:
         """The call that --trace asked for; the program stands at its end."""
+        from relay.faces.cli.trace_bound import hint_at_all
+
         head, _, rest = found.text.partition("\n")
-        await self._say(self._styled(f"[stop {number}] trace of {head}", bold=True) + f"\n{rest}")
+        hint = hint_at_all(found.whole_text, self._max_chars)
+        title = self._styled(f"[stop {number}] trace of {head}", bold=True)
+        await self._say(f"{title}\n{rest}{hint}")
 
     async def hung(self, found: HangReport) -> None:
         """What each thread was doing or waiting for, of a program that is ended early."""
@@ -237,9 +241,8 @@ class JsonWriter:
     async def traced(self, number: int, found: TraceResult) -> None:
         """The call that --trace asked for, as text."""
         fields = {"called", "call", "passed", "thread_name", "lines", "calls", "text", "truncated"}
-        await self._say(
-            "trace", number=number, **found.model_dump(include=fields, exclude_none=True)
-        )
+        shown = found.model_dump(include={*fields, "whole_text"}, exclude_none=True)
+        await self._say("trace", number=number, **shown)
 
     async def hung(self, found: HangReport) -> None:
         """What each thread was doing or waiting for, as text, and the circles that there are."""

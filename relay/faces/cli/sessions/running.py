@@ -12,6 +12,7 @@ from relay.faces.cli.places import Line, function_from
 from relay.faces.cli.run.options import DEPTH, TRACE, UNTIL_RESULT
 from relay.faces.cli.sessions.shell import STILL_RUNNING, WAIT, Shell, given, session_command
 from relay.faces.cli.sessions.stop_display import REPORT_CHARS, go, last_event, show_stop
+from relay.faces.cli.trace_bound import hint_at_all, room_for_trace
 from relay.operations.report.report_text import one_line
 
 if TYPE_CHECKING:
@@ -107,16 +108,17 @@ def trace(
         raise click.UsageError(f"{', '.join(chosen)} goes with a function")
     session = shell.session()
     if target is None:
-        found = session.last_trace(max_chars=max_chars)
+        found = session.last_trace(max_chars=room_for_trace(max_chars))
     else:
-        asked: dict[str, Any] = {**target, "depth": depth, "call": call, "max_chars": max_chars}
+        asked: dict[str, Any] = {**target, "depth": depth, "call": call}
         if "file" in asked:
             asked["file"] = shell.caller.path(asked["file"])
         elif "function" in asked:
             asked["function"] = function_from(shell.caller, asked["function"])
+        asked["max_chars"] = room_for_trace(max_chars)
         found = session.trace(**asked, until_result=until_result, wait=wait)
     if not shell.show(found):
-        shell.echo(found.text)
+        shell.echo(found.text + hint_at_all(found.whole_text, max_chars, "relay trace "))
     return STILL_RUNNING if found.status == "running" and wait else 0
 
 
