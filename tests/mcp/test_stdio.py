@@ -125,6 +125,8 @@ async def _is_refused_and_changes_nothing(client: Client, shop: Program) -> None
     assert "did you mean 'script'" in text
     for tool, given, meant in (
         ("debug_trace", {"function": "total"}, "function: is unknown; did you mean 'target'?"),
+        ("debug_breakpoints", {"clear": ["a:1"]}, "clear: is unknown; did you mean 'remove'?"),
+        ("debug_breakpoints", {"add": ["a:1"]}, "add: is unknown; did you mean 'set'?"),
         ("debug_trace", {"expr": "x", "what": "why"}, "expr: is unknown; did you mean 'target'?"),
         ("debug_run", {"program": "shop.py"}, "program: is unknown; did you mean 'script'?"),
         ("debug_run", {"timeout": 5}, "timeout: is unknown; did you mean 'wait'?"),

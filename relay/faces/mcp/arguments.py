@@ -216,6 +216,11 @@ class Inspect(OfSession):
 
 
 class Breakpoints(Short, OfSession):
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("clear", "delete", "unset"), "'remove'"),
+        **dict.fromkeys(("breakpoints", "add", "places", "place"), "'set'"),
+    }
+
     set: list[Text] = hinted(
         [],
         "as in debug_run",
