@@ -45,8 +45,9 @@ LESS = (
     Detail(48, 60, True, 2, 4, 8),
     Detail(40, 48, False, 1, 3, 6),
     Detail(40, 48, False, 1, 3, 4, quiet=False),
-    Detail(24, 40, False, 1, 2, 3, quiet=False),
-    Detail(24, 0, False, 1, 2, 3, quiet=False),
+    Detail(32, 48, False, 1, 1, 3, quiet=False),
+    Detail(24, 40, False, 1, 1, 2, quiet=False),
+    Detail(24, 0, False, 1, 1, 2, quiet=False),
     Detail(16, 0, False, 1, 1, 2, quiet=False),
     Detail(16, 0, False, 1, 0, 0, quiet=False),
 )
