@@ -21,7 +21,7 @@ import trio.testing
 
 from relay.config import load_settings
 from relay.faces.cli.diff import say_that_it_takes_long
-from relay.operations.compare import two_runs
+from relay.operations.compare import side_runs, two_runs, without_chance
 from relay.operations.compare.recorded_run import run_recorded
 from relay.operations.compare.sides import sides_of_commands
 from tests.debuggers.bootstrap_runner import installed_python
@@ -2225,7 +2225,7 @@ async def test_a_comparison_of_large_runs_is_given_up_at_once(
         reads.set()
         is_over.wait(SECONDS)
 
-    monkeypatch.setattr(two_runs._Runs, "_compared", compared)
+    monkeypatch.setattr(without_chance.WithoutChance, "_compared", compared)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
     sides = await sides_of_commands({"script": script.text}, {"script": script.text})
@@ -2287,10 +2287,10 @@ async def test_where_all_is_too_much_calls_are_recorded_whole_around_what_differ
         recorded.append((min(whole, default=0), max(whole, default=0)))
         return ran
 
-    monkeypatch.setattr(two_runs, "run_recorded", run)
+    monkeypatch.setattr(side_runs, "run_recorded", run)
     answers = []
     for seconds in (60.0, -1.0):
-        monkeypatch.setattr(two_runs, "WHOLE_SECONDS", seconds)
+        monkeypatch.setattr(side_runs, "WHOLE_SECONDS", seconds)
         monkeypatch.setattr(two_runs, "REACH", 20)
         answers.append(await two_runs.compare_runs(settings, sides, []))
     at_once, closer = (answer.text.splitlines() for answer in answers)
@@ -2336,7 +2336,7 @@ async def test_what_differs_among_the_first_calls_that_are_whole_takes_no_closer
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
-    monkeypatch.setattr(two_runs, "WHOLE_SECONDS", 0.02)
+    monkeypatch.setattr(side_runs, "WHOLE_SECONDS", 0.02)
     last = []
 
     async def run(*given: Any, **named: Any) -> Any:
@@ -2344,7 +2344,7 @@ async def test_what_differs_among_the_first_calls_that_are_whole_takes_no_closer
         last.append(max(read_whole(ran.stream)))
         return ran
 
-    monkeypatch.setattr(two_runs, "run_recorded", run)
+    monkeypatch.setattr(side_runs, "run_recorded", run)
     sides = await sides_of_commands({"script": script.text}, {"script": script.text, "args": ["x"]})
     answer = await two_runs.compare_runs(load_settings(project_root=tmp_path), sides, [])
     head = f"first call that differs: price at main.py:{script.line('price')}"

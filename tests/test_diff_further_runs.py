@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from relay.config import load_settings
-from relay.operations.compare import two_runs, whole_calls
+from relay.operations.compare import side_runs, two_runs, whole_calls
+from relay.operations.compare.answer import Answer
 from relay.operations.compare.readings import Readings
 from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import Ran, run_recorded
@@ -36,13 +37,13 @@ class Comparisons:
         self.runs.append((ran, Readings(str, (ran.side, ran.side)).read(ran)[0]))
         return ran
 
-    async def of(self, source: str, **constants: float) -> tuple[Program, two_runs.Answer]:
+    async def of(self, source: str, **constants: float) -> tuple[Program, Answer]:
         """constants: of the product, with another value; REACH is that of all further runs."""
         script = Program.write(self._folder / "main.py", source)
         for name, value in constants.items():
-            self._patch.setattr(two_runs, name, value)
-            if name == "REACH":
-                self._patch.setattr(whole_calls, name, value)
+            for module in (whole_calls, side_runs, two_runs):
+                if hasattr(module, name):
+                    self._patch.setattr(module, name, value)
         command = {"script": script.text}
         sides = await sides_of_commands(command, {**command, "args": ["x"]})
         return script, await two_runs.compare_runs(self._settings, sides, [])
@@ -55,7 +56,7 @@ def comparisons(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
     found = Comparisons(tmp_path, request.param, monkeypatch)
-    monkeypatch.setattr(two_runs, "run_recorded", found.record)
+    monkeypatch.setattr(side_runs, "run_recorded", found.record)
     return found
 
 

@@ -1,6 +1,9 @@
 """Two runs of a program compared: each recorded call by call, then matched.
 
 two_runs         both runs, and the first call that went otherwise
+side_runs        the runs of both sides, made and read one after the other
+without_chance   what two runs differ in, with as many further ones as tell that from chance
+answer           that in words, with what is known of runs that were ended early
 sides            what is to be compared: two commands, or one in two trees
 worktree         a revision of a git repository, in a directory of its own
 scratch          the directory of one comparison, and what killed ones have left
