@@ -1176,6 +1176,32 @@ async def test_idle_loops_show_their_tasks(api: Api, program: Write) -> None:
     assert waits(report)["MainThread"]["kind"] == "io"
 
 
+async def test_a_join_of_a_queue_says_what_is_left_to_do(api: Api, program: Write) -> None:
+    code = program("""
+        import asyncio
+
+        async def main():
+            taken, full = asyncio.Queue(), asyncio.Queue()
+            for number in range(3):
+                for work in (taken, full):
+                    work.put_nowait(number)
+                taken.get_nowait()
+            taken.task_done()
+            print("up", flush=True)
+            await asyncio.gather(taken.join(), full.join())
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    joins = [wait for task in report["tasks"] if (wait := task.get("blocked_on"))]
+    assert sorted((one["kind"], one["note"]) for one in joins) == [
+        ("queue", "2 items were taken out, and task_done was not called for them"),
+        ("queue", "3 x task_done of a queue with 3 items"),
+    ]
+    assert ", 2 items were taken out, and task_done was not called for them\n" in report["report"]
+
+
 TASK_CIRCLES = {
     "asyncio": """
         import asyncio

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.values.types import namespace_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, namespace_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import module_globals
 
 _THREAD_WAITS = (
@@ -136,6 +136,14 @@ class KnownWait(NamedTuple):
     """Of a thread the local that is waited for; of a task what it waits for, in a few words."""
 
 
+def note_of_join(left: int, size: int | None) -> str | None:
+    """Of a queue whose end is waited for: how many calls of task_done are missing, where it has so many items."""
+    if size == 0:
+        items = "item was" if left == 1 else "items were"
+        return f"{left} {items} taken out, and task_done was not called for {'it' if left == 1 else 'them'}"
+    return None if size is None else f"{left} x task_done of a queue with {size} items"
+
+
 def known_thread_waits() -> dict[int, KnownWait]:
     """Those in which threads wait, by the ids of their code."""
     return _by_code(_THREAD_WAITS)
@@ -163,3 +171,11 @@ def _waiting_code(module: str, function: str) -> Any:
     if inner and isinstance(value, type):
         value = namespace_of(value).get(inner)
     return getattr(getattr(value, "__wrapped__", value), "__code__", None)
+
+
+def plain_length(value: Any) -> int:
+    """Items of one of Python's own containers, whatever a subclass says."""
+    for base in mro_of(type(value)):
+        if base.__module__ in ("builtins", "collections") and "__len__" in namespace_of(base):
+            return int(base.__len__(value))
+    return -1

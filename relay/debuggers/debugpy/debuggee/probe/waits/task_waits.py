@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlet_waits import GreenletWaits
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import FoundGreenlet
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import has_ops, let_go_by, place_text
-    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import KnownWait, known_task_waits
+    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
+        KnownWait,
+        known_task_waits,
+        note_of_join,
+        plain_length,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
 
 # What anyio has within a lock or a limiter: another one of its own, or trio's.
@@ -82,6 +87,8 @@ class TaskWaits:
             holders, are_all = self._takers_of(subject)
             note = taken_by([(one.name, how) for one, how in holders], are_all)
             holders = holders if are_all else []
+        elif known.function == "Queue.join":
+            note = attempt(_note_of_join, subject)
         return {
             "kind": kind,
             "on": clipped(words if name is None else name, 1000),
@@ -143,6 +150,11 @@ def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
                     where = place_text(frame, line)
                     found.append((value, one, f"it stands inside {text} at {where}"))
     return found
+
+
+def _note_of_join(queue: Any) -> str | None:
+    left, items = stored_field(queue, "_unfinished_tasks"), stored_field(queue, "_queue")
+    return note_of_join(left, plain_length(items)) if type(left) is int else None
 
 
 def _awaited_name(caller: Any, subject: Any) -> str | None:

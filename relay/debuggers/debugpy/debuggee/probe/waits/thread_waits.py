@@ -57,6 +57,8 @@ if TYPE_CHECKING:
         WAITS_FOR_IO,
         KnownWait,
         known_thread_waits,
+        note_of_join,
+        plain_length,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import (
@@ -252,8 +254,7 @@ class WaitFinder:
             wait.on = f"{left} x task_done of a queue"
             if size is not None:
                 wait.on += f" with {size} items"
-            if size == 0:
-                wait.note = f"{left} items were taken out, and task_done was not called for them"
+            wait.note = note_of_join(left, size) if size == 0 else None
         if verb == "get" and "multiprocessing" in str(type(subject).__module__):
             reader = stored_field(stored_field(subject, "_reader"), "_handle")
             if type(reader) is int:
@@ -451,14 +452,6 @@ def _name_of_subject(caller: Any, subject: Any) -> str | None:
     if called[0] == "attribute" and stored_result(called[1], caller) is subject:
         return expression_text(called[1])
     return None
-
-
-def plain_length(value: Any) -> int:
-    """Items of one of Python's own containers, whatever a subclass says."""
-    for base in mro_of(type(value)):
-        if base.__module__ in ("builtins", "collections") and "__len__" in namespace_of(base):
-            return int(base.__len__(value))
-    return -1
 
 
 def _is_pending(future: Any) -> bool:
