@@ -57,7 +57,10 @@ class TaskWait(Resource):
         description="The task that has the lock, or of those with all permits of a semaphore the first"
     )
     known_from: str | None = Field(description="By what `held_by` is known")
-    note: str | None = left_out("Of a semaphore: who has its permits, as far as it is known")
+    note: str | None = left_out(
+        "Of a semaphore: who has its permits, as far as it is known; of a queue's end: how many calls of "
+        "task_done are missing"
+    )
 
 
 class NurseryView(Resource):

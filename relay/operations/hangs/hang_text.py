@@ -7,6 +7,7 @@ Pure: a model in, text out.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -214,6 +215,10 @@ def _task(task: TaskView, most: _Most) -> list[str]:
     return [one_line(", ".join(words)), *_await_chain(task, most)]
 
 
+_IN_WORDS = re.compile("(an?|the) |(notify|room|data|something|task_done) (of|in|to) ")
+"""Begins what a task waits for where that has no name."""
+
+
 def task_waits(task: TaskView) -> list[str]:
     """What a task waits for, in words, as far as it is known."""
     words = []
@@ -226,7 +231,8 @@ def task_waits(task: TaskView) -> list[str]:
         words.append(f"waits for {waits.kind}" + (f" of {names}" if names else ""))
     if (lock := task.blocked_on) is not None:
         held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
-        words.append(f"waits for {lock.kind} {lock.on}{held}")
+        kind = "" if _IN_WORDS.match(lock.on) else f"{lock.kind} "
+        words.append(f"waits for {kind}{lock.on}{held}")
         if lock.note is not None:
             words.append(lock.note)
     return words
