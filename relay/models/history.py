@@ -46,6 +46,9 @@ class WriteFrame(Resource):
     function: str
     path: str
     line: int
+    source: str | None = left_out(
+        "Where a library wrote: the line of the innermost frame that is of none, which had it written"
+    )
 
 
 class HistoryWrite(Resource):

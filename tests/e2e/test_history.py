@@ -768,3 +768,46 @@ async def test_what_has_had_no_value_yet_came_with_nothing(api: Api, program: Wr
         told = await session.post("/history", expression="late", wait=60)
         assert [(one["old"], one["new"]) for one in told["writes"]] == [(None, "1")]
         assert told["complete"] is True
+
+
+SETTER = """
+    def put(owner, name, value):
+        owner.__dict__[name] = value  # @put
+
+    def assign(owner, name, value):
+        put(owner, name, value)
+"""
+
+ASSIGNED = """
+    import sys
+    sys.path.append("site-packages")
+    from setter import assign
+
+    class Order:
+        def fill(self):
+            assign(self, "total", 3)  # @assign
+
+    order = Order()
+    order.fill()
+    print(order.total)  # @here
+"""
+
+
+async def test_of_a_write_by_a_library_the_line_that_had_it_written_is_told(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    setter = Program.write(tmp_path / "site-packages" / "setter.py", SETTER)
+    code = program(ASSIGNED)
+    session = await stopped(api, code, "here", cwd=str(tmp_path))
+    (write,) = (await why(session, "order.total"))["writes"]
+    assert (write["source"], write["location"]["line"]) == (
+        "owner.__dict__[name] = value  # @put",
+        setter.line("put"),
+    )
+    told = [(frame["function"].rpartition(".")[2], frame.get("source")) for frame in write["stack"]]
+    assert told == [
+        ("put", None),
+        ("assign", None),
+        ("fill", 'assign(self, "total", 3)  # @assign'),
+        ("<module>", None),
+    ]

@@ -45,3 +45,24 @@ def test_callers_of_libraries_are_counted(callers: list[tuple[str, str, int]], s
         "writes": [write | {"stack": frames}],
     })  # fmt: skip
     assert history_text(found, root, 2000).splitlines()[2] == f"      from {shown}"
+
+
+def test_of_a_write_by_a_library_the_line_that_had_it_written_is_told() -> None:
+    frames = [
+        {"function": "setter", "path": LIBRARY, "line": 110},
+        {"function": "__setattr__", "path": LIBRARY, "line": 9},
+        {"function": "fill", "path": "/shop/a.py", "line": 3, "source": "self.total = 3"},
+        {"function": "main", "path": "/shop/a.py", "line": 8},
+    ]
+    write = {
+        "old": None, "new": "3", "location": frames[0] | {"column": 0}, "function": "setter",
+        "source": "model.__dict__[name] = val", "stack": frames,
+    }  # fmt: skip
+    found = History.model_validate({
+        "expression": "x", "value": "3", "complete": True, "how": "rerun", "runs": 2, "writes": [write],
+    })  # fmt: skip
+    assert history_text(found, "/shop", 2000).splitlines()[1:] == [
+        "  (none) -> 3  _pytest/python.py:110 in setter: model.__dict__[name] = val",
+        "      for a.py:3 in fill: self.total = 3",
+        "      from :8 in main",
+    ]

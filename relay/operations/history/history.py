@@ -34,7 +34,7 @@ from relay.models.resource import Location
 from relay.operations.history.printed import printed_difference, without_addresses
 from relay.operations.history.second_run import OtherwiseError, second_run, words_of
 from relay.operations.inspect.inspection import frame_of, inspector_of
-from relay.operations.report.short_paths import short_path
+from relay.operations.report.short_paths import is_of_library, short_path
 from relay.session.dap.stack import stack
 from relay.session.debugger import Ability
 from relay.session.session import Session
@@ -240,6 +240,8 @@ async def _places(session: Session, stop: Stop) -> Sequence[tuple[str | None, in
 async def _write(session: Session, found: Mapping[str, Any], edited: Sequence[str]) -> HistoryWrite:
     frames = [WriteFrame.pick(frame) for frame in found["stack"]]
     writer = frames[0] if frames else WriteFrame(function="", path="", line=0)
+    if is_of_library(writer.path):
+        frames = await _with_own_line(session, frames, edited)
     where = Location(path=writer.path, line=writer.line, function=writer.function)
     return HistoryWrite(
         old=found["old"],
@@ -249,6 +251,20 @@ async def _write(session: Session, found: Mapping[str, Any], edited: Sequence[st
         source=None if writer.path in edited else await _source_line(session, writer),
         stack=frames,
     )
+
+
+async def _with_own_line(
+    session: Session, frames: Sequence[WriteFrame], edited: Sequence[str]
+) -> list[WriteFrame]:
+    """With the source of the innermost one that is of no library."""
+    found = list(frames)
+    for number, frame in enumerate(frames):
+        if not is_of_library(frame.path):
+            if frame.path not in edited:
+                source = await _source_line(session, frame)
+                found[number] = frame.model_copy(update={"source": source})
+            break
+    return found
 
 
 async def _source_line(session: Session, frame: WriteFrame) -> str | None:

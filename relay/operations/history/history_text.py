@@ -1,15 +1,17 @@
 """Who wrote a value, as text for agents and shells: pure, within so many bytes.
 
 One write takes two lines: what became of the value, where and by which line of source; and who
-called. The oldest ones go first if there is no room.
+called. Where a library wrote, a third one is between them: the line of the program that had it written. The oldest ones go first
+if there is no room.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
-from relay.models.history import LATE, NOT_DETERMINISTIC, History, HistoryWrite
+from relay.models.history import LATE, NOT_DETERMINISTIC, History, HistoryWrite, WriteFrame
 from relay.operations.report.report_text import cut, library_frames, one_line, size
 from relay.operations.report.short_paths import is_of_library, without_home
 
@@ -92,15 +94,25 @@ def _block(write: HistoryWrite, root: str) -> list[str]:
     return [f"  {old} -> {new}  {place}{source}", *_callers(write, root)]
 
 
+def _callers(write: HistoryWrite, root: str) -> list[str]:
+    """The line for which a library wrote, and who called that."""
+    for number, one in enumerate(write.stack[1:], 1):
+        if one.source is not None:
+            place = f"{_short(one.path, root)}:{one.line} in {one.function}"
+            line = f"      for {place}: {cut(one_line(one.source), SOURCE_ROOM)}"
+            return [line, *_called_from(write.stack[number:], root)]
+    return _called_from(write.stack, root)
+
+
 def _value(text: str | None) -> str:
     return NO_VALUE if text is None else cut(one_line(text), VALUE_ROOM)
 
 
-def _callers(write: HistoryWrite, root: str) -> list[str]:
-    """Those of the program's own code by name; of libraries, how many lie there."""
+def _called_from(stack: Sequence[WriteFrame], root: str) -> list[str]:
+    """The callers of its first frame: those of the program's own code by name; of libraries, how many lie there."""
     named: list[str] = []
-    own, folded, path, left = 0, 0, write.location.path, len(write.stack) - 1
-    for one in write.stack[1:]:
+    own, folded, path, left = 0, 0, stack[0].path if stack else "", len(stack) - 1
+    for one in stack[1:]:
         if is_of_library(one.path):
             folded += 1
             continue
@@ -111,7 +123,7 @@ def _callers(write: HistoryWrite, root: str) -> list[str]:
         named.append(f"{file}:{one.line} in {one.function}")
         left -= folded + 1
         own, folded, path = own + 1, 0, one.path
-    if left:
+    if left > 0:
         named.append(library_frames(left) if folded == left else f"… {left} more")
     return [f"      from {' < '.join(named)}"] if named else []
 
@@ -120,4 +132,6 @@ def _short(path: str | None, root: str) -> str:
     if path is None:
         return "?"
     inside = os.path.join(root, "")
+    if is_of_library(path):
+        return without_home(path)
     return path.removeprefix(inside) if path.startswith(inside) else without_home(path)
