@@ -103,6 +103,51 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
     assert changes[2]["location"] == {"path": "shop.py", "line": 9, "function": "discount"}
 
 
+FILLED = """
+    import sys
+    sys.path.append("site-packages")
+    from setter import assign
+
+    class Order:
+        def __init__(self):
+            self.total = 0
+
+        def fill(self, total):
+            assign(self, "total", total)  # @assign
+
+    order = Order()
+    order.fill(3)  # @fill
+    print("over")
+"""
+
+SETTER = """
+    def put(owner, name, value):
+        owner.__dict__[name] = value  # @put
+        return owner
+
+    def assign(owner, name, value):
+        return put(owner, name, value)
+"""
+
+
+def test_what_a_library_wrote_is_shown_where_the_program_had_it_written(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "filled.py", FILLED)
+    setter = Program.write(tmp_path / "site-packages" / "setter.py", SETTER)
+    place = f"filled.py:{program.line('fill')}:order.total"
+    ran = subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--watch", place, "--eval", "total", "--", "filled.py"],
+        cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "over\n"), ran.stderr
+    here = program.line("assign")
+    head, change, *shown = ran.stderr.splitlines()
+    assert head == f"[stop 1] order.total changed: filled.py:{here} in fill, frame 2"
+    assert change == f"0 -> 3, written at setter.py:{setter.line('put')} in put"
+    assert f'>{here}     assign(self, "total", total)  # @assign' in shown
+    assert "eval total = 3" in shown
+    assert "stack: (2 library frames) < fill filled.py" in ran.stderr
+
+
 PROCESSES = """
     import os, subprocess, sys
 

@@ -175,8 +175,9 @@ def _returned(answer: Mapping[str, Any]) -> str:
 
 
 async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
-    """The top one; of an exception from within a library, the program's own that called it."""
-    if stop.top is None or stop.exception is None or is_own(session, stop.top.path):
+    """The top one; of an exception or a change made within a library, the program's own that called it."""
+    came_from_within = stop.exception is not None or stop.change is not None
+    if stop.top is None or not came_from_within or is_own(session, stop.top.path):
         return stop.top
     if stop.failure is not None:
         return stop.top  # the debuggee has put it on top
