@@ -66,3 +66,23 @@ def test_of_a_write_by_a_library_the_line_that_had_it_written_is_told() -> None:
         "      for a.py:3 in fill: self.total = 3",
         "      from :8 in main",
     ]
+
+
+def test_writes_without_room_are_counted_with_how_to_see_them() -> None:
+    def write(number: int) -> dict[str, object]:
+        frame = {"function": "put", "path": "/shop/a.py", "line": number}
+        return {
+            "old": str(number - 1), "new": str(number), "location": frame | {"column": 0},
+            "function": "put", "stack": [frame],
+        }  # fmt: skip
+
+    found = History.model_validate({
+        "expression": "x", "value": "9", "complete": True, "how": "rerun", "runs": 2,
+        "writes": [write(number) for number in range(9, 0, -1)],
+    })  # fmt: skip
+    text = history_text(found, "/shop", 200, more=": raise --max-chars")
+    *_, last = text.splitlines()
+    shown = text.count(" -> ")
+    assert len(text.encode()) <= 200
+    assert last == f"… {9 - shown} more writes: raise --max-chars"
+    assert "more write" not in history_text(found, "/shop", 2000, more=": raise --max-chars")

@@ -123,7 +123,8 @@ class TextWriter:
         """Who wrote what --why asked for."""
         from relay.operations.history.history_text import history_text
 
-        await self._say(history_text(found, root, self._max_chars, record=RECORD))
+        more = ": raise --max-chars"
+        await self._say(history_text(found, root, self._max_chars, more, RECORD))
 
     async def called(self, calls: CallsResult) -> None:
         """The calls up to a stop or the end."""
