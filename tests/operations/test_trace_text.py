@@ -263,7 +263,7 @@ def test_lines_that_only_ran_stand_by_their_numbers_where_there_is_little_room()
         "     4  # first=5",
         "  5, 7-9  …",
         "     7  # rest=11",
-        "          called() -> 'yyyyyyyyyyyyyyyyyyyyyy…",
+        f"          called() -> '{'y' * 40}'",
         "    11  …",
         "    12  # rest=10",
         "    11  …",
@@ -273,13 +273,24 @@ def test_lines_that_only_ran_stand_by_their_numbers_where_there_is_little_room()
     ]
 
 
+def test_values_have_the_room_that_calls_leave() -> None:
+    call = told([], function="called_with_a_long_name", result={"value": "None"})
+    call.pop("steps")
+    steps = [
+        {"line": 10 + n, "changed": [change("v", "x" * 70)], "calls": [call]} for n in range(12)
+    ]
+    text = text_of(tree(steps, result={"value": "1"}), 700).text
+    assert "called" not in text
+    assert {line.count("x") for line in text.splitlines()[1:-1]} == {39}, "and not 15"
+
+
 def test_the_lines_of_a_statement_are_one_where_there_is_little_room() -> None:
     sources = TracedSources({"/shop/cart.py": MANY})
     lines = many(sources.statement)
     assert lines[3:6] == [
         "     5  …",
         "     7  # rest=11",
-        "          called() -> 'yyyyyyyyyyyyyyyyyyyyyy…",
+        f"          called() -> '{'y' * 40}'",
     ]
     assert len(many(sources.statement, 5000)) == len(many(room=5000)), "all have their room"
 

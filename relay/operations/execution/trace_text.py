@@ -53,6 +53,9 @@ LESS = (
 )
 """Tried in this order if the full text does not fit; then lines are left out."""
 
+WIDTHS = (24, 32, 40, 48, 60, 80)
+"""Characters of a value; the next is tried as long as there is room."""
+
 
 class TraceText(NamedTuple):
     """A traced call as text."""
@@ -91,8 +94,22 @@ def text_of(
     for detail in LESS:
         lines = _lines(call, detail, name)
         if _size(lines) <= max_chars:
+            lines = _widened(lines, call, detail, name, max_chars)
             return TraceText("\n".join(lines), True, whole)
     return TraceText(_without_middle(lines, max_chars), True, whole)
+
+
+def _widened(
+    lines: list[str], call: TraceCall, detail: Detail, name: str, max_chars: int
+) -> list[str]:
+    """The lines, with as much of each value as there is room for."""
+    for value in WIDTHS:
+        if value > detail.value:
+            wider = _lines(call, detail._replace(value=value), name)
+            if _size(wider) > max_chars:
+                break
+            lines = wider
+    return lines
 
 
 def _lines(call: TraceCall, detail: Detail, name: str) -> list[str]:
