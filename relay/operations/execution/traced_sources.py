@@ -9,6 +9,9 @@ from typing import Any
 from relay.errors import SourceNotFound
 from relay.session.source_text import source_lines
 
+MOST_PARSED = 30_000
+"""Lines of a file whose statements are looked for: half a second."""
+
 
 class TracedSources:
     """Lines of source by path and number; a file that cannot be read has none."""
@@ -36,11 +39,13 @@ class TracedSources:
     def statement(self, path: str, line: int) -> int:
         """The first line of the statement that this line goes on with, or begins.
 
-        Of one with a block, its head is meant. Parses the file when it is asked for the first time:
-        not for the event loop.
+        Of one with a block, its head is meant. The line itself where a file is too long, or is of another
+        Python. Parses the file when it is asked for the first time: not for the event loop.
         """
         if path not in self._starts:
-            self._starts[path] = dict(_continued("\n".join(self._lines.get(path) or [])))
+            lines = self._lines.get(path) or []
+            parsed = "\n".join(lines) if len(lines) <= MOST_PARSED else ""
+            self._starts[path] = dict(_continued(parsed))
         return self._starts[path].get(line, line)
 
 
