@@ -558,7 +558,7 @@ async def test_what_cannot_be_watched_is_refused(api: Api, program: Write, pytho
     for expression, code, words in (
         ("len(queue)", "INVALID_REQUEST", "the result of a call"),
         ("cart.totl", "INVALID_REQUEST", "there is total"),
-        ("queue[-1]", "INVALID_REQUEST", "watch the one that it is now, queue[1]"),
+        ("queue[-1]", "INVALID_REQUEST", "another position when the list has grown or shrunk"),
         ("nowhere.x", "INVALID_REQUEST", "NameError"),
         ("cart.", "EVALUATE_ERROR", "SyntaxError"),
     ):
@@ -566,6 +566,8 @@ async def test_what_cannot_be_watched_is_refused(api: Api, program: Write, pytho
             await session.post("/data-breakpoints", expression=expression)
         assert refused.value.code == code
         assert words in refused.value.message
+        if expression == "queue[-1]":
+            assert refused.value.details["suggestion"] == "Watch the one that it is now, queue[1]"
     with pytest.raises(Refused) as refused:
         await session.delete("/data-breakpoints/data_9")
     assert refused.value.code == "BREAKPOINT_NOT_FOUND"

@@ -7,6 +7,7 @@ to know what any of them is for (see `probe_inspector.py`). Source: contract, se
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -189,7 +190,9 @@ class ProbeLink:
                 f"SyntaxError: {error['message']}",
                 **{k: error[k] for k in ("line", "offset", "text") if k in error},
             )
-        if error.get("kind") in ("unwatchable", "raised"):
+        if error.get("kind") == "unwatchable":
+            raise _unwatchable(str(error["message"]), arguments.get("expression"))
+        if error.get("kind") == "raised":
             raise _bad_expression(str(error["message"]), arguments.get("expression"))
         if error.get("kind") == "unsupported":
             raise NotSupported(str(error["message"]), suggestion=OTHER_DEBUGGER)
@@ -198,8 +201,20 @@ class ProbeLink:
         raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
 
 
-def _bad_expression(reason: str, expression: Any) -> InvalidRequest:
-    suggestion = "Name a variable, an attribute or an item"
+_ADVICE = re.compile(r"(?::|;|, so) (?=(?:name|watch|ask|set a breakpoint) )")
+"""What stands before the end of a reason that says what to do instead."""
+
+
+def _unwatchable(reason: str, expression: Any) -> InvalidRequest:
+    text, *advice = _ADVICE.split(reason, maxsplit=1)
+    if not advice:
+        return _bad_expression(reason, expression)
+    return _bad_expression(text, expression, advice[0][0].upper() + advice[0][1:])
+
+
+def _bad_expression(
+    reason: str, expression: Any, suggestion: str = "Name a variable, an attribute or an item"
+) -> InvalidRequest:
     return InvalidRequest.of_field(
         "expression", reason, expression, text=reason, suggestion=suggestion
     )
