@@ -12,6 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -1116,6 +1117,64 @@ def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_p
     full = start("--", "flood.py", shell=">/dev/full")
     code, _, err = finish(full)
     assert (code, err) == (1, "relay: cannot write output: No space left on device\n")
+
+
+LOGS_FOR_EVER = """
+number = 0
+while True:
+    number += 1
+    last = number  # @log
+"""
+
+
+def test_a_flood_of_log_lines_ends_at_its_time_and_what_is_lost_is_said(
+    start: Start, tmp_path: Path
+) -> None:
+    """Each line is written or counted, and the end does not wait for the last one."""
+    program = Program.write(tmp_path / "app.py", LOGS_FOR_EVER)
+    log = ("--log", f"app.py:{program.line('log')}:number is {{number}}")
+    code, _, err = finish(start("--timeout", "2", *log, "--", "app.py"))
+    assert (code, blocks(err)[-1]) == (124, "end] ended by --timeout after 2 s, 0 stops\n")
+    number = 0
+    for line in err.splitlines():
+        if lost := re.match(r"\[note\] --log: (\d+) lines? w", line):
+            number += int(lost[1])
+        elif line.startswith("number is "):
+            number += 1
+            assert line == f"number is {number}"
+    assert number > 1
+
+
+def test_log_lines_that_a_reader_left_too_long_are_counted(tmp_path: Path) -> None:
+    """The reader comes when the program has logged more than is kept for it."""
+    program = Program.write(tmp_path / "app.py", LOGS_FOR_EVER.replace("True", "number < 300_000"))
+    place = f"app.py:{program.line('log')}:number is {{number}}{'.' * 100}"
+    command = [sys.executable, "-m", "relay", "run", "--log", place, "--", "app.py"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(tmp_path / "state"), stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        psutil.wait_procs(psutil.Process(process.pid).children(recursive=True), timeout=SECONDS)
+        lines = (first + process.stderr.read()).decode().splitlines()
+    numbers = [int(n) for n in re.findall(r"number is (\d+)", "\n".join(lines))]
+    lost = re.findall(r"\[note\] --log: (\d+) lines were lost here", "\n".join(lines))
+    assert len(numbers) + sum(map(int, lost)) == numbers[-1] == 300_000
+    assert lost
+
+
+def test_a_program_whose_output_nobody_reads_is_ended_at_its_time(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "app.py", "while True:\n    print('line' * 1000)\n")
+    process = start("--timeout", "1", "--", "app.py")
+    with process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith(b"[hang] 1 thread")
+        psutil.wait_procs(psutil.Process(process.pid).children(recursive=True), timeout=SECONDS)
+        _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 124
+    assert err.endswith(b"[end] ended by --timeout after 1 s, 0 stops\n")
 
 
 REFUSED: Mapping[str, tuple[list[str], str]] = {

@@ -25,12 +25,13 @@ class Piece(NamedTuple):
 class Tap:
     """Bytes of several streams, in the order in which they were read. One taker."""
 
-    # Invariant: _waiting is the number of bytes in _pieces.
+    # Invariant: _waiting is the number of bytes in _pieces; of _put bytes in all, _out
+    # have been taken, and _dealt dealt with.
 
     def __init__(self) -> None:
         self._pieces: deque[Piece] = deque()
         self._waiting = 0
-        self._busy = False
+        self._put = self._out = self._dealt = 0
         self._closed = False
         self._news = trio.Event()
         self._taken = trio.Event()
@@ -39,6 +40,7 @@ class Tap:
         """Add what was read. Never waits."""
         self._pieces.append(Piece(category, data))
         self._waiting += len(data)
+        self._put += len(data)
         self._news.set()
 
     async def room(self) -> None:
@@ -51,7 +53,7 @@ class Tap:
 
         To ask again says that the piece before has been dealt with.
         """
-        self._busy = False
+        self._dealt = self._out
         self._stir()
         while not self._pieces:
             if self._closed:
@@ -60,7 +62,7 @@ class Tap:
             await self._news.wait()
         piece = self._next()
         self._waiting -= len(piece.data)
-        self._busy = True
+        self._out += len(piece.data)
         return piece
 
     def _next(self) -> Piece:
@@ -72,8 +74,9 @@ class Tap:
         return Piece(category, b"".join(together))
 
     async def dealt_with(self) -> None:
-        """Until everything that was put so far has been taken and dealt with."""
-        while self._pieces or self._busy:
+        """Until everything that was put so far has been taken and dealt with, whatever comes meanwhile."""
+        so_far = self._put
+        while self._dealt < so_far:
             await self._taken.wait()
 
     def close(self) -> None:

@@ -76,6 +76,7 @@ class OutputLog:
         self._bytes = 0
         self._cleared = 0
         self.dropped = 0  # entries that the cap has taken
+        self._dropped_of: dict[str, int] = {}
         self._waiters = Waiters()
 
     def append(
@@ -125,6 +126,10 @@ class OutputLog:
         while not self.read(after, 1, category).entries:
             await self._waiters.wait(kinds)
 
+    def dropped_of(self, category: str) -> int:
+        """How many entries of one category the cap has taken, from the first on."""
+        return self._dropped_of.get(category, 0)
+
     def is_whole(self, after: int) -> bool:
         """Whether all entries above `after` are still there."""
         return self._cleared <= after and not self._dropped(after)
@@ -170,8 +175,10 @@ class OutputLog:
                 break
         self._bytes = self.limit_bytes + excess
         self.dropped += last.seq - oldest[0].seq + 1
-        for shelf in (self._all, *self._by_category.values()):
-            shelf.drop_through(last.seq)
+        self._all.drop_through(last.seq)
+        for category, shelf in self._by_category.items():
+            gone = shelf.drop_through(last.seq)
+            self._dropped_of[category] = self.dropped_of(category) + gone
 
     def _dropped(self, after: int) -> int:
         if not self._all:

@@ -66,12 +66,14 @@ class Shelf(Generic[T]):
         self._compact()
         return item
 
-    def drop_through(self, seq: int) -> None:
-        """Take away everything numbered up to `seq`."""
+    def drop_through(self, seq: int) -> int:
+        """Take away everything numbered up to `seq`; returns how many that were."""
         head = bisect_right(self._items, seq, lo=self._head, key=_seq)
-        self._items[self._head : head] = [None] * (head - self._head)
+        gone = head - self._head
+        self._items[self._head : head] = [None] * gone
         self._head = head
         self._compact()
+        return gone
 
     def clear(self) -> None:
         """Take everything away."""

@@ -1167,7 +1167,7 @@ async def test_idle_loops_show_their_tasks(api: Api, program: Write) -> None:
     brief = await hang(session, lambda told: told["blocked"], max_chars=1200)
     assert " waits for gather of " in brief["report"], "rather than locals"
     assert " get, waits for " in brief["report"]
-    assert brief["report"].endswith("\n… without locals, for want of room")
+    assert brief["report"].endswith("\n… without the locals of callers, for want of room")
     by_coroutine = {task["coroutine"]: task for task in report["tasks"]}
     main, get = by_coroutine["main"], by_coroutine["get"]
     assert (main["state"], main["waits_for"]["kind"]) == ("waiting", "gather")
@@ -1753,8 +1753,8 @@ async def test_of_a_task_below_a_framework_the_own_frames_are_shown_those_of_a_c
         "  request (asyncio, waiting) call, waits for lock lock, held by request"
     )
     assert places[:2] == [
-        f"    {code.text}:{code.line('outer')} in endpoint",
-        f"    {code.text}:{code.line('inner')} in inner",
+        f"    {Path(code.text).name}:{code.line('outer')} in endpoint",
+        f"    {Path(code.text).name}:{code.line('inner')} in inner",
     ]
     assert places[2].endswith("in _ContextManagerMixin.__aenter__")
     assert places[3] == "    … 13 library frames"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from relay.dap.lifecycle import Phase
-from relay.models.hangs import HangFrame, HangReport, HangThread
+from relay.models.hangs import HangFrame, HangReport, HangThread, QuietLocal
 from relay.operations.hangs.hang_text import hang_text
 
 
@@ -53,6 +53,10 @@ def thread(number: int) -> HangThread:
     )
 
 
+def local(name: str) -> QuietLocal:
+    return QuietLocal(name=name, type="int", value="7" * 60)
+
+
 @pytest.mark.parametrize("max_chars", [200, 700, 2000, 3000])
 def test_a_report_that_is_cut_says_how_many_lines_are_not_there(max_chars: int) -> None:
     whole = hang_text(report(30), 1_000_000).splitlines()
@@ -77,3 +81,22 @@ def test_frames_are_left_out_before_threads() -> None:
 )
 def test_threads_that_are_not_told_of_are_counted(threads: int, begins: str) -> None:
     assert hang_text(report(threads), 1_000_000).splitlines()[0] == begins
+
+
+def test_the_locals_of_the_innermost_frame_are_the_last_to_go() -> None:
+    """What a loop that does not end has in its hands is why one asks."""
+    alone = report(1)
+    stack = [
+        frame.model_copy(update={"locals": [local(f"{frame.function}_n")] * 3})
+        for frame in alone.threads[0].stack
+    ]
+    threads = [alone.threads[0].model_copy(update={"stack": stack})]
+    alone = alone.model_copy(update={"threads": threads})
+    whole = hang_text(alone, 1_000_000)
+    assert whole.count("step_4_n = ") == 3
+    text = hang_text(alone, len(whole) - 100)
+    assert (text.count("step_0_n = "), text.count("_n = ")) == (3, 3)
+    assert text.endswith("\n… without the locals of callers, for want of room")
+    text = hang_text(alone, 500)
+    assert "_n = " not in text
+    assert text.endswith("\n… without locals, for want of room")

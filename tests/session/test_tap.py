@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import trio
+
 from relay.process.tap import Piece, Tap
 
 
@@ -17,3 +19,20 @@ async def test_what_waits_of_one_stream_is_taken_together() -> None:
     tap.close()
     assert await tap.take() is None
     await tap.dealt_with()
+
+
+async def test_what_was_put_so_far_is_dealt_with_though_more_comes_without_an_end() -> None:
+    """Else a program that prints for ever would never be told of, nor ended at its time."""
+    tap = Tap()
+    tap.put("stdout", b".")
+    async with trio.open_nursery() as nursery:
+
+        async def pass_on() -> None:
+            while await tap.take():
+                tap.put("stdout", b".")
+                await trio.lowlevel.checkpoint()
+
+        nursery.start_soon(pass_on)
+        with trio.fail_after(10):
+            await tap.dealt_with()
+        nursery.cancel_scope.cancel()

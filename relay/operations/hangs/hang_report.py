@@ -6,7 +6,7 @@ Source: contract, section 10 (hangs).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import trio
 
@@ -21,12 +21,16 @@ from relay.models.hangs import (
     ThreadWait,
     WaitHolder,
 )
+from relay.models.tasks import TaskFrame
 from relay.operations.hangs.deadlocks import as_threads, deadlocks, sentence
 from relay.operations.hangs.hang_text import hang_text
 from relay.operations.inspect.tasks import Texts, source_texts, task_view
+from relay.operations.report.short_paths import short_path
 from relay.process.procfs import threads_from_outside
 from relay.session.debugger import Ability
 from relay.session.session import Session
+
+Place = TypeVar("Place", HangFrame, TaskFrame)
 
 ANSWER_SECONDS = 5.0
 """In which a process answers whose interpreter is not kept by C code."""
@@ -121,7 +125,28 @@ async def report_of(
         silent=[one["silent"] for one in facts if one.get("silent")],
         report="",
     )
-    return found.model_copy(update={"report": hang_text(found, max_chars)})
+    return found.model_copy(update={"report": hang_text(_shortened(session, found), max_chars)})
+
+
+def _shortened(session: Session, found: HangReport) -> HangReport:
+    """With paths as in every report: a line that is half a path leaves room for half as much."""
+
+    def short(place: Place) -> Place:
+        return place.model_copy(update={"path": short_path(session, place.path)})
+
+    threads = [
+        one.model_copy(update={"stack": list(map(short, one.stack))}) for one in found.threads
+    ]
+    tasks = [
+        one.model_copy(
+            update={
+                "frames": list(map(short, one.frames)),
+                "suspended_at": one.suspended_at and short(one.suspended_at),
+            }
+        )
+        for one in found.tasks
+    ]
+    return found.model_copy(update={"threads": threads, "tasks": tasks})
 
 
 def _places(facts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from relay.models.tasks import TaskFrame, TaskView
 from relay.operations.report.report_text import cut, one_line, size
 
 NO_LOCALS = "… without locals, for want of room"
+FEWER_LOCALS = "… without the locals of callers, for want of room"
 MOST_VALUE = 80
 MOST_SOURCE = 100
 _SPEAKING = ("join", "child", "future", "condition", "event", "queue")
@@ -28,9 +29,10 @@ class _Most(NamedTuple):
 
     frames: int
     locals: int
+    frames_with_locals: int = 0
 
 
-_ROOMS = (_Most(8, 8), _Most(8, 0), _Most(3, 0), _Most(2, 0))
+_ROOMS = (_Most(8, 8, 8), _Most(8, 8, 1), _Most(8, 4, 1), _Most(8, 0), _Most(3, 0), _Most(2, 0))
 """The most that fits is told: the waits of all come before the locals of the first."""
 
 
@@ -39,8 +41,8 @@ def hang_text(report: HangReport, max_chars: int) -> str:
     lines: list[str] = []
     for most in _ROOMS:
         lines = _lines(report, most)
-        if not most.locals and lines != _lines(report, most._replace(locals=1)):
-            lines.append(NO_LOCALS)
+        if lines != _lines(report, most._replace(locals=8, frames_with_locals=8)):
+            lines.append(FEWER_LOCALS if most.locals else NO_LOCALS)
         text = "\n".join(lines)
         if size(text) <= max_chars:
             return text
@@ -49,7 +51,7 @@ def hang_text(report: HangReport, max_chars: int) -> str:
 
 def _beginning(lines: Sequence[str], max_chars: int) -> str:
     """As many whole lines as there is room for, and how many are not there."""
-    if lines[-1] == NO_LOCALS:
+    if lines[-1] in (NO_LOCALS, FEWER_LOCALS):
         lines = lines[:-1]
     shown, room = list(lines), max_chars - size(_more_lines(len(lines)))
     while len(shown) > 1 and sum(size(line) + 1 for line in shown) > room:
@@ -152,11 +154,12 @@ def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
     own = [f for f in stack if f.own]
     shown = [f for f in stack if f.own or f is stack[0]] if own else list(stack[:3])
     lines = []
+    with_locals = [f for f in shown if f.own and f.locals][: most.frames_with_locals]
     for frame in shown[: most.frames]:
         source = f": {cut(one_line(frame.source), MOST_SOURCE)}" if frame.source else ""
         place = one_line(f"{frame.path}:{frame.line} in {frame.function}")
         lines.append(f"    {place}{source}")
-        locals_ = frame.locals or [] if frame.own and most.locals else []
+        locals_ = frame.locals or [] if any(frame is one for one in with_locals) else []
         lines += [
             f"        {one_line(local.name)} = {cut(one_line(local.value), MOST_VALUE)}"
             for local in locals_[: most.locals]

@@ -18,6 +18,9 @@ from relay.operations.hangs.hang_report import ANSWER_SECONDS, hang_report
 LAST_SECONDS = 2 * ANSWER_SECONDS
 """For the whole answer. A process that C code keeps from answering is given up before, and told."""
 
+PRINTED_SECONDS = 2.0
+"""For who reads what the program has printed: it is to end even if nobody does."""
+
 
 async def write_hang(session: Any, streams: RunStreams, writer: RunWriter, max_chars: int) -> None:
     """What each thread waits for, after what was printed before."""
@@ -34,5 +37,5 @@ async def write_hang(session: Any, streams: RunStreams, writer: RunWriter, max_c
             seen = "".join(f"\n    {one}" for one in error.details.get("threads", ()))
             await writer.noted(f"[hang] not known: {error.message}{seen}")
         return
-    await streams.catch_up()
+    await streams.catch_up(PRINTED_SECONDS)
     await writer.hung(found)

@@ -5,6 +5,7 @@ Knows order: what came before a stop is written before the stop is.
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -14,6 +15,8 @@ from relay.faces.cli.run.writers import RunWriter
 from relay.operations.execution.output_tap import feed, tap_output
 
 READ_BYTES = 65_536
+LOG_LINES = 1000
+"""As many are written at once."""
 
 
 class RunStreams:
@@ -25,6 +28,7 @@ class RunStreams:
         self._stdin = stdin
         self._tap = tap_output(session)
         self._logged = 0  # the number of the last entry that was written
+        self._log_lines = 0  # that were written, or said to be lost
         self._logging = trio.Lock()
 
     async def write_output(self) -> None:
@@ -41,7 +45,7 @@ class RunStreams:
         """What logpoints print, which is not the program's output; without an end."""
         while True:
             await self._session.output.wait(self._logged, category="console")
-            await self._write_new_logs()
+            await self._write_logs_until(self._session.output.last_seq)
 
     async def feed(self) -> None:
         """Standard input, as far as somebody takes it; the end of it, too."""
@@ -51,24 +55,37 @@ class RunStreams:
                 return
         await feed(self._session, b"", end=True)
 
-    async def catch_up(self) -> None:
-        """Return when everything that came before this moment has been written."""
-        await self._tap.dealt_with()
-        await self._write_new_logs()
+    async def catch_up(self, patience: float = math.inf) -> None:
+        """Return when everything that came before this moment has been written.
+
+        What the program has printed is waited for so many seconds: who reads it may not read on.
+        """
+        with trio.move_on_after(patience):
+            await self._tap.dealt_with()
+        await self._write_logs_until(self._session.output.last_seq)
 
     def close(self) -> None:
         """Nothing more comes from the program: who writes its output ends when all is written."""
         self._tap.close()
 
-    async def _write_new_logs(self) -> None:
+    async def _write_logs_until(self, last: int) -> None:
+        """Those numbered up to `last`: of a program that logs without an end more come meanwhile."""
+        output = self._session.output
         async with self._logging:
-            while True:
-                page = self._session.output.read(self._logged, 1000, "console")
+            while self._logged < last:
+                page = output.read(self._logged, LOG_LINES, "console")
+                lost = max(0, output.dropped_of("console") - self._log_lines)
                 self._logged = page.next_seq
-                for entry in page.entries:
-                    await self._writer.logged(entry.output)
-                if not page.has_more:
-                    return
+                self._log_lines += lost + len(page.entries)
+                if lost:
+                    await self._writer.noted(_lost(lost))
+                if page.entries:
+                    await self._writer.logged([entry.output for entry in page.entries])
+
+
+def _lost(count: int) -> str:
+    lines = f"{count} line{'s were' if count > 1 else ' was'}"
+    return f"[note] --log: {lines} lost here: more came than could be written"
 
 
 def _read(fd: int) -> bytes:

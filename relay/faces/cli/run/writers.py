@@ -59,7 +59,7 @@ class RunWriter(Protocol):
         self, pid: int, python: str | None, breakpoints: Sequence[Mapping[str, Any]]
     ) -> None: ...
     async def printed(self, category: str, data: bytes) -> None: ...
-    async def logged(self, text: str) -> None: ...
+    async def logged(self, texts: Sequence[str]) -> None: ...
     async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None: ...
     async def failed_again(
         self, number: int, facts: Mapping[str, Any], like: int | None
@@ -99,9 +99,9 @@ class TextWriter:
         self._within_line[fd] = not data.endswith(b"\n")
         await write(fd, data)
 
-    async def logged(self, text: str) -> None:
-        """What --log asked for, as it is."""
-        await self._say(text.rstrip("\n"))
+    async def logged(self, texts: Sequence[str]) -> None:
+        """What --log asked for, as it is; in one write, for a write of each line is dear."""
+        await self._say("\n".join(text.rstrip("\n") for text in texts))
 
     async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None:
         """The report, and what --eval asked for."""
@@ -198,9 +198,10 @@ class JsonWriter:
         if text:
             await self._say("output", category=category, output=text)
 
-    async def logged(self, text: str) -> None:
-        """What --log asked for."""
-        await self._say("log", text=text.rstrip("\n"))
+    async def logged(self, texts: Sequence[str]) -> None:
+        """What --log asked for, a line each."""
+        lines = (json.dumps({"type": "log", "text": text.rstrip("\n")}) + "\n" for text in texts)
+        await write(STDOUT, "".join(lines).encode("utf-8", "replace"))
 
     async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None:
         """A stop, as text and in parts."""
