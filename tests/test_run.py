@@ -1119,6 +1119,22 @@ def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_p
     assert (code, err) == (1, "relay: cannot write output: No space left on device\n")
 
 
+def test_what_the_statement_names_in_its_next_line_is_shown_first(
+    start: Start, tmp_path: Path
+) -> None:
+    source = """
+    def check(first, second, third):
+        print(  # @call
+            third,
+        )
+
+    check(1, 2, 3)
+    """
+    program = Program.write(tmp_path / "app.py", source)
+    _, _, err = finish(start("--break", f"app.py:{program.line('call')}", "--", "app.py"))
+    assert "locals:\n third = 3\n first = 1\n second = 2\n" in err
+
+
 LOGS_FOR_EVER = """
 number = 0
 while True:

@@ -134,7 +134,7 @@ complete -c relay -n '__relay_at demo' -l keep-program -d 'Leave the buggy progr
 complete -c relay -n '__relay_at demo' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at demo' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at diff' -l rev -d 'Compare this tree with a revision of it, of git' -r
-complete -c relay -n '__relay_at diff' -l focus -d 'Files, folders, modules, FILE:FUNCTION; default' -r
+complete -c relay -n '__relay_at diff' -l focus -d 'Files, folders, modules, FILE:FUNCTION, with commas between' -r
 complete -c relay -n '__relay_at diff' -l timeout -d 'End each run after so long, and compare what it has called by then' -r
 complete -c relay -n '__relay_at diff' -l python -d 'Interpreter of both, as in relay run' -r
 complete -c relay -n '__relay_at diff' -s h -d 'Show this message and exit'

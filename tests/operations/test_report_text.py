@@ -182,6 +182,23 @@ def test_what_matters_less_is_cut_first() -> None:
         assert f" +{104 - shown} more…" in text
 
 
+def test_of_what_does_not_fit_the_class_of_a_plain_object_is_the_last_to_go() -> None:
+    values = {
+        "self": "<tests.test_cart.TestCart object at 0x7f1906e716a0>",
+        "kind": "<class 'shop.cart.test_total.<locals>.Cart'>",
+        "takes_no_vouchers_at_all": "False",
+        "items": "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]",
+    }
+    locals_ = [ReportLocal(name=name, value=v, named=name == "items") for name, v in values.items()]
+    report = BREAKPOINT.model_copy(update={"locals": locals_, "stack": [TOP]})
+    assert " self = <tests.test_cart.TestCart object at 0x7f1906e716a0>\n" in render(report, 700)
+    shown = render(report, 260).splitlines()
+    assert " self = <…TestCart>" in shown
+    assert " kind = <class '…Cart'>" in shown
+    assert " takes_no_vouchers_at_all = False" in shown
+    assert " items = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]" in shown
+
+
 def test_a_message_that_ends_with_its_cause_keeps_it() -> None:
     """As trial's does, of a Deferred that failed: the traceback is in the message."""
     said = "no result:\n" + "  File 'x.py', line 3\n" * 100 + "LookupError: tf-16"

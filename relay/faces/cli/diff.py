@@ -49,7 +49,7 @@ LONG_SECONDS = 60
     "--focus",
     default="",
     metavar="PLACES",
-    help="Files, folders, modules, FILE:FUNCTION; default: own code.",
+    help="Files, folders, modules, FILE:FUNCTION, with commas between; default: own code.",
 )
 @click.option(
     "--timeout",

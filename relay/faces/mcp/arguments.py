@@ -282,7 +282,7 @@ class Trace(WaitsForSession):
     what: Literal["trace", "calls", "why"] = Field(
         "trace",
         description="`calls`: run to the next stop, and see which own functions were called, and "
-        "how; `target` may name files, folders, modules or FILE:FUNCTION in their place. `why`: who wrote the "
+        "how; `target` may name files, folders, modules or FILE:FUNCTION in their place, with commas between. `why`: who wrote the "
         "value of the expression `target` at this stop; the program is run a second time, unseen",
     )
     target: Text | None = hinted(

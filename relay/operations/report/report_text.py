@@ -5,6 +5,7 @@ Pure: a model in, text out. Knows which lines matter more; refuses to know a deb
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,12 +17,24 @@ CUT = "…"
 LEAST_LINE = 28
 """Bytes that a local may be cut down to before whole locals are left out."""
 MOST_LINE = 240
+LEAST_VALUE = 8
+"""Bytes of a value that are shown behind a name of any length: a name alone says nothing."""
+WIDTHS = (
+    *((width, width) for width in (MOST_LINE, 180, 140, 110, 90)),
+    *((180, 60), (140, 48), (110, 38)),
+    *((width, LEAST_LINE) for width in (90, 75, 60, 48, 38, LEAST_LINE)),
+)
+"""Bytes of a local that has changed or that the line names, and of another: ever fewer."""
 MOST_SOURCE = 110
 MOST_BEFORE = 24
 """Bytes of an old value that are worth being shown beside the new one."""
 LEAST_NAME = 20
 """Bytes that a long name may be cut down to before its frame is left out."""
 STACK_SHARE = 0.4
+
+_PLAIN_OBJECT = re.compile(
+    r"(<)[^ ]*\.(\w+) object at 0x[0-9a-fA-F]+(>)|(<class ')[^ ]*\.(\w+)('>)"
+)
 
 _RELATIONS = {
     "cause": "caused by",
@@ -82,7 +95,8 @@ def _stopped(report: Report, room: int) -> list[str]:
         lines += _locals(report, rest // 2)
         return lines + _stack(report, room - _length(lines) - 1)
     stack = _stack(report, int(rest * STACK_SHARE))
-    return lines + _locals(report, rest - _length(stack)) + stack
+    lines += _locals(report, rest - _length(stack))
+    return lines + _stack(report, room - _length(lines))
 
 
 def _length(lines: Sequence[str]) -> int:
@@ -216,8 +230,25 @@ def _rank(local: ReportLocal) -> int:
     return 0 if local.news is not None else 1 if local.named else 2
 
 
-def _local(local: ReportLocal) -> tuple[str, str]:
-    """The line, and what stands behind the value."""
+class _Line(NamedTuple):
+    """A local: what stands before its value, that, and what stands behind it."""
+
+    name: str
+    value: str
+    news: str
+    rank: int
+
+    def within(self, room: int) -> str:
+        """The line, its value cut. Of a value that says nothing but its class that is all, unless there is room."""
+        rest = max(room - size(self.name), LEAST_VALUE)
+        value = self.value
+        if room < MOST_LINE and (found := _PLAIN_OBJECT.fullmatch(value)):
+            begin, name, end = filter(None, found.groups())
+            value = f"{begin}{CUT}{name}{end}"
+        return self.name + cut(value, rest) + self.news
+
+
+def _local(local: ReportLocal) -> _Line:
     value = one_line(local.value)
     if local.cut and CUT not in value:
         before, dots, after = value.rpartition("...")
@@ -229,14 +260,14 @@ def _local(local: ReportLocal) -> tuple[str, str]:
         before = one_line(local.before or "")
         is_short = before and size(before) <= MOST_BEFORE
         news = f" (was {before})" if is_short else " (changed)"
-    return f" {one_line(local.name)} = {value}", news
+    return _Line(f" {one_line(local.name)} = ", value, news, _rank(local))
 
 
-def _fit(lines: Sequence[tuple[str, str]], more: int, room: int) -> list[str]:
-    """As many locals as fit, the long ones cut by the same measure."""
+def _fit(lines: Sequence[_Line], more: int, room: int) -> list[str]:
+    """As many locals as fit, the long ones cut, and first those that matter less."""
     counted = len(lines) + more
-    for width in (MOST_LINE, 180, 140, 110, 90, 75, 60, 48, 38, LEAST_LINE):
-        shown = [cut(text, width) + news for text, news in lines]
+    for width, of_others in WIDTHS:
+        shown = [line.within(width if line.rank < 2 else of_others) for line in lines]
         if not more and _length(shown) <= room:
             return ["locals:", *shown]
         if _length(shown) + size(_left_out(more)) + 1 <= room:

@@ -64,6 +64,8 @@ STREAMS = {"stdout": "stdout", "stderr": "stderr", "log": "console"}
 """Streams by their names in a report, with the categories of output."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_OPEN_END = re.compile(r"[(\[{,]\s*(?:#.*)?$")
+"""The end of a line of a statement that goes on in the next one."""
 
 
 async def stop_report(
@@ -230,9 +232,17 @@ async def _answer(
 
 
 def _names_at(line: int, source: list[SourceLine]) -> set[str]:
-    """The names that the current line may mean, a word in a text among them."""
-    text = next((one.text for one in source if one.line == line), "")
-    return set(_NAME.findall(text)) - set(keyword.kwlist)
+    """The names that the current line may mean, a word in a text among them.
+
+    If it leaves a bracket open, those of the next line, too, as far as that is shown: `self.assertEqual(` means none.
+    """
+    names: set[str] = set()
+    for one in source:
+        if one.line >= line:
+            names.update(_NAME.findall(one.text))
+            if not _OPEN_END.search(one.text):
+                break
+    return names - set(keyword.kwlist)
 
 
 def _locals(

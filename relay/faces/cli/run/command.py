@@ -77,7 +77,7 @@ from relay.staying_imports import imports_that_stay
     is_flag=False,
     flag_value="",
     metavar="[FOCUS]",
-    help="Show which own functions were called, and how. FOCUS: files, folders, modules, FILE:FUNCTION.",
+    help="Show which own functions were called, and how. FOCUS: files, folders, modules, FILE:FUNCTION, with commas between.",
 )
 @click.option(
     "--on-exception",
