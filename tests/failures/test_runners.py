@@ -1166,3 +1166,45 @@ async def test_a_test_that_fails_and_raises_nothing_is_in_the_report(
     assert (done.stops, done.exit_code != 0) == ([], True)
     report = (await done.session.get("/report"))["report"]
     assert "[no stop] test_mended.Cart.test_mended: unexpected success" in report.splitlines()
+
+
+async def test_tests_are_named_from_where_pytest_was_started(api: Api, program: Write) -> None:
+    """As pytest prints them; its own ids count from the directory of its settings."""
+    suite = program("def test_fails():\n    assert 0  # @fails\n", "all/tests/test_shop.py")
+    program("import nowhere\n", "all/tests/test_none.py")
+    program("[pytest]\nxfail_strict = true\n", "all/tests/pytest.ini")
+    program(
+        """
+        import pytest
+
+        @pytest.mark.xfail
+        def test_passes():
+            pass
+        """,
+        "all/tests/test_passing.py",
+    )
+    home = suite.path.parents[1]
+    options = ("tests", "--continue-on-collection-errors")
+    found = await run_tests(api, *options, cwd=str(home))
+    assert sorted(map(str, found.tests)) == ["tests/test_none.py", "tests/test_shop.py::test_fails"]
+    report = (await found.session.get("/report", max_chars=4000))["report"]
+    assert "tests/test_passing.py::test_passes: [XPASS(strict)]" in report
+    workers = {"cwd": str(home), "debug_subprocesses": True}
+    found = await run_tests(api, "-n", "1", "tests/test_shop.py", **workers)
+    assert found.tests == ["tests/test_shop.py::test_fails"]
+    (home / "pytest.ini").write_text("[pytest]\n")
+    (home / "tests" / "pytest.ini").unlink()
+    found = await run_tests(api, "test_shop.py", cwd=str(suite.path.parent))
+    assert found.tests == ["test_shop.py::test_fails"]
+
+
+async def test_a_test_beyond_the_root_is_named_with_its_file(api: Api, program: Write) -> None:
+    """pytest leaves the file out."""
+    program("", "installed/shop/tests/__init__.py")
+    program("", "installed/shop/__init__.py")
+    suite = program("def test_fails():\n    assert 0\n", "installed/shop/tests/test_shop.py")
+    root = program("[pytest]\n", "work/pytest.ini").path.parent
+    path = str(suite.path.parents[2])
+    args = ("--pyargs", "shop.tests.test_shop")
+    found = await run_tests(api, *args, cwd=str(root), env={"PYTHONPATH": path})
+    assert found.tests == ["../installed/shop/tests/test_shop.py::test_fails"]

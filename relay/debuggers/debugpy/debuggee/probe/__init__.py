@@ -187,6 +187,7 @@ PARTS = (
     "failures/post_mortem",
     "failures/failing",
     "failures/noted",
+    "failures/pytest_ids",
     "failures/time_limits",
     "failures/ends_doctest",
     "failures/ends_pytest",

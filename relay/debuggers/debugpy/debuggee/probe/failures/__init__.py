@@ -18,6 +18,7 @@ imports         what is to be done in a module as soon as it is there
 listening       functions of libraries, wrapped once for all that listen
 inner_tests     tests that are run by a test, for it to judge
 noted           what fails while a test runs on, or is text in its report
+pytest_ids      ids of pytest's tests as it prints them
 time_limits     time limits of pytest-timeout, as without a debugger
 warned          warnings of pytest's that fail a test, and what they speak of
 ends_pytest     tests that fail under pytest

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
         noted_failed,
         take_noted,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.pytest_ids import (
+        name_tests_of,
+        test_id,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.time_limits import (
         keep_time_limits,
         lift_time_limit,
@@ -80,7 +84,8 @@ def _at_pytest_phase(item: Any, when: Any) -> None:
             failed_examples.clear()
             forget_noted()
             forget_warnings()
-        begin_test(exact(str(item.nodeid)), _directory_of(item))
+            name_tests_of(item.config)
+        begin_test(test_id(item), _directory_of(item))
 
 
 class _RunningTest:
@@ -126,8 +131,10 @@ def _listen_to_session(main: Any) -> None:
     listen(main.Session, "pytest_runtest_logreport", before=_at_pytest_report)
 
 
-def _at_session(*_: Any, **__: Any) -> None:
+def _at_session(_session: Any, config: Any, *_: Any, **__: Any) -> None:
     _sessions.append(process_id())
+    if not _is_inner_run():
+        name_tests_of(config)
 
 
 def _after_pytest_report(report: Any, kind: Any, item: Any, call: Any) -> None:
@@ -153,7 +160,7 @@ def _at_report_without_call(session: Any, report: Any) -> None:
     words = report.longrepr
     is_unseen = type(words) is str and (words.startswith("[XPASS(strict)]") or report.when == "???")
     if is_unseen and not hasattr(session.config, "workerinput") and not _is_inner_run():
-        failed_without_stop(exact(str(report.nodeid)), words)
+        failed_without_stop(test_id(report), words)
 
 
 def _call_of(report: Any) -> Any:
@@ -205,7 +212,7 @@ def _phase_failed(call: Any, report: Any, raised: Any = None) -> None:
         "test",
         _phase(report),
         tb=tb,
-        test=exact(str(report.nodeid)),
+        test=test_id(report),
         explanation=_explanation(report, error),
         expectable=is_inner,
         home=_home_of_report(report),
@@ -223,7 +230,7 @@ def _stands_for_others(about: Any) -> bool:
 def _noted_failed(report: Any) -> bool:
     """Whether anything was noted while this phase ran; it has failed by that."""
     noted = take_noted(report.when)
-    about = {"test": exact(str(report.nodeid)), "home": _home_of_report(report)}
+    about = {"test": test_id(report), "home": _home_of_report(report)}
     for one in noted:
         noted_failed(one, _phase(report), **about)
     return bool(noted)

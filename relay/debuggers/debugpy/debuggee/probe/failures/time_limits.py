@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.pytest_ids import test_id
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import wait_until_answered
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_tracing_needed
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
 def keep_time_limits() -> None:
@@ -44,7 +44,7 @@ def _limit_where_nothing_stops(plugin: Any) -> None:
 
     def at_end_of_process(item: Any, settings: Any) -> None:
         if not is_looked_at() or getattr(settings, "disable_debugger_detection", False):
-            _name_timeout(exact(str(item.nodeid)), settings.timeout)
+            _name_timeout(test_id(item), settings.timeout)
 
     listen(plugin, "timeout_timer", before=at_end_of_process)
 
