@@ -229,7 +229,7 @@ async def _compare(
             sides = await sides_of_commands(commands[0], commands[1], each)
             answer = await compare(sides, focus=focus)
         else:
-            async with sides_of_revision(commands[0], rev) as sides:
+            async with sides_of_revision(commands[0], rev, settings.python_path) as sides:
                 answer = await compare(sides, focus=focus_in(sides[0], focus))
     except RelayError as error:
         click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)

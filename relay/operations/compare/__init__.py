@@ -6,6 +6,7 @@ without_chance   what two runs differ in, with as many further ones as tell that
 answer           that in words, with what is known of runs that were ended early
 sides            what is to be compared: two commands, or one in two trees
 worktree         a revision of a git repository, in a directory of its own
+tree_paths       folders of a tree that an interpreter imports from
 scratch          the directory of one comparison, and what killed ones have left
 recorded_run     one run, recorded into a file
 failure_words    the line of what it printed that says what failed

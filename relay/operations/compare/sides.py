@@ -12,9 +12,10 @@ from typing import Any
 
 import trio
 
-from relay.environments import is_installed_command
+from relay.environments import is_installed_command, own_environment
 from relay.errors import InvalidRequest
 from relay.operations.compare.recorded_run import Side
+from relay.operations.compare.tree_paths import paths_within
 from relay.operations.compare.worktree import toplevel, worktree
 
 SOURCES = ("", "src", "lib")
@@ -90,19 +91,27 @@ def _folder(target: Target, cwd: str) -> str:
 
 
 @asynccontextmanager
-async def sides_of_revision(target: Target, revision: str) -> AsyncIterator[Sides]:
+async def sides_of_revision(target: Target, revision: str, python: str) -> AsyncIterator[Sides]:
     """This tree, and the revision's in a directory that is gone after the block.
 
-    Raises InvalidRequest outside of a repository, and for what the revision has not.
+    python: the interpreter of both. Raises InvalidRequest outside of a repository, and for what the
+    revision has not.
     """
     root = await toplevel(os.getcwd())
+    variables = {**own_environment(), **target.get("env", {})}
+    paths = await paths_within(root, python, variables)
     async with worktree(root, revision) as tree:
-        ours, theirs = two_trees(target, revision, root, tree.path)
+        ours, theirs = two_trees(target, revision, root, tree.path, paths)
         yield ours, replace(theirs, is_compiled_otherwise=tree.is_compiled_otherwise)
 
 
-def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
-    """The same command where we are below `root`, and at the same place below `tree`."""
+def two_trees(
+    target: Target, revision: str, root: str, tree: str, paths: Sequence[str] = ()
+) -> Sides:
+    """The same command where we are below `root`, and at the same place below `tree`.
+
+    paths: further folders below the root that packages are imported from.
+    """
     root, here = os.path.realpath(root), os.path.realpath(os.getcwd())
     folder = os.path.relpath(here, root)
     there = os.path.normpath(os.path.join(tree, folder))
@@ -115,9 +124,11 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
     moved = {name: _moved(value, root, tree) for name, value in target.items()}
     if (script := target.get("script")) is not None and is_installed_command(script):
         moved["script"] = os.path.abspath(script)  # of an environment, which is not of a revision
+    both = [path for path in paths if os.path.isdir(_moved(path, root, tree))]  # no .venv, say
+    ours, theirs = _packages(root, both), _packages(tree, _moved(both, root, tree))
     return (
-        Side("this tree", target, root, here, _environment(_packages(root), variables), tree),
-        Side(revision, moved, tree, there, _environment(_packages(tree), variables), root),
+        Side("this tree", target, root, here, _environment(ours, variables), tree),
+        Side(revision, moved, tree, there, _environment(theirs, variables), root),
     )
 
 
@@ -155,9 +166,9 @@ def _from_root(place: str, side: Side) -> str:
     return os.path.relpath(path, side.root) + colon + function if is_own else place
 
 
-def _packages(root: str) -> list[str]:
+def _packages(root: str, more: Sequence[str]) -> list[str]:
     folders = [os.path.join(root, one) if one else root for one in SOURCES]
-    return [one for one in folders if os.path.isdir(one)]
+    return list(dict.fromkeys([*(one for one in folders if os.path.isdir(one)), *more]))
 
 
 def _environment(packages: Sequence[str], variables: Mapping[str, str]) -> dict[str, str]:
