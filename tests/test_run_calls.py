@@ -256,3 +256,69 @@ def test_calls_of_the_debugger_are_none_of_the_library_that_is_asked_about(
     (tmp_path / "main.py").write_text("def work(n):\n    return n\n\nwork(1)\n")
     done = run("--calls", "os", "--", "main.py")
     assert "[calls] 0 calls of 0 functions" in done.stderr
+
+
+TASKS = """
+    import asyncio
+
+    async def source():
+        try:
+            await never()
+        finally:
+            closed()
+
+    async def never():
+        try:
+            missing()
+        except KeyError:
+            await asyncio.sleep(600)
+
+    def missing():
+        raise KeyError("missing")
+
+    def closed():
+        pass
+
+    def wrong():
+        return 3
+
+    async def runner():
+        tasks = [asyncio.ensure_future(source()) for _ in range(12)]
+        await asyncio.sleep(0)
+        result.set_exception(await error())
+        await asyncio.gather(*tasks)
+
+    async def error():
+        try:
+            await fails()
+        except AssertionError as found:
+            return found
+
+    async def fails():
+        assert wrong() == 2  # @fails
+
+    async def main():
+        global result
+        result = asyncio.get_running_loop().create_future()
+        running = asyncio.ensure_future(runner())
+        try:
+            await result
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+
+    def test_main():
+        asyncio.run(main())
+"""
+
+
+def test_the_call_that_failed_is_shown_before_those_that_were_cancelled_since(
+    run: Run, tmp_path: Path
+) -> None:
+    suite = Program.write(tmp_path / "test_main.py", TASKS)
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:trio", suite.text)
+    done = run("--calls", "--on-exception", "--until", "1", "--", *words)
+    tree = done.stderr.partition("[calls] ")[2]
+    line = suite.line("fails")
+    assert f"  fails() raised AssertionError: assert 3 == 2 at line {line}" in tree
+    assert "  wrong() → 3" in tree

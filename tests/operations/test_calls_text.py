@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from relay.operations.execution.calls_text import OPEN, RAISED, RETURNED, calls_text
+from relay.operations.execution.calls_text import OPEN, RAISED, RETURNED, calls_text, left_by
 
 NAMES = ["main", "parse", "token", "fails"]
 FUNCTIONS = [
@@ -95,3 +95,24 @@ def test_the_bound_is_one_of_bytes(room: int, outcome: str) -> None:
     rows = [row(n % 3, "parse", outcome=outcome) for n in range(60)]
     found = calls_text(record(*rows, calls=60), room)
     assert room / 3 < len(found.text.encode()) <= room
+
+
+@pytest.mark.parametrize("room", [200, 300, 700])
+def test_what_the_failure_has_left_stays_before_all_else_that_was_raised(room: int) -> None:
+    """What others have raised was handled, though whoever did so may have been cancelled since."""
+    rows = [row(0, "main", RAISED, "CancelledError"), row(1, "fails", RAISED, "ValueError: bad")]
+    for _ in range(30):
+        rows += [row(1, "parse", RAISED, "CancelledError"), row(2, "token", RAISED, "KeyError: 1")]
+    left = left_by([("/of/a/library.py", "parse"), ("/elsewhere/fails.py", "C.fails")])
+    found = calls_text(record(*rows, calls=len(rows)), room, left)
+    assert len(found.text) <= room
+    lines = found.text.splitlines()
+    assert lines[1].startswith("main(text='x') raised ")
+    assert lines[2] == "  fails(text='x') raised ValueError: bad at line 7"
+
+
+def test_where_the_failure_has_left_no_call_the_last_ones_stay() -> None:
+    handled = [row(0, "fails", RAISED, f"KeyError: {n}") for n in range(60)]
+    last = [row(0, "parse", outcome=str(n)) for n in range(3)]
+    found = calls_text(record(*handled, *last, calls=63), 300, left_by([("/test.py", "test")]))
+    assert found.text.splitlines()[-3:] == [f"parse(text='x') → {n}" for n in range(3)]

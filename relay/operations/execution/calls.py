@@ -28,7 +28,9 @@ from relay.operations.execution.calls_text import (
     RAISED,
     RETURNED,
     CallRow,
+    Left,
     calls_text,
+    left_by,
     rows_of,
 )
 from relay.operations.execution.recording import (
@@ -48,6 +50,7 @@ from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import likely_files, named_function, source_roots
 from relay.operations.paths import is_file_or_folder
 from relay.operations.report.report_text import cut, size
+from relay.session.dap.stack import stack
 from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
@@ -164,7 +167,7 @@ async def _result(
     record = await recorded(session)
     reason = _reason(session, record)
     incomplete = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
-    found = calls_text(record, view.max_chars - size(incomplete))
+    found = calls_text(record, view.max_chars - size(incomplete), await _failure_left(session))
     none = ""
     if record["calls"] == 0:
         room = max(view.max_chars - size(found.text) - size(incomplete), 0)
@@ -183,6 +186,15 @@ async def _result(
         left_out=record["calls"] - found.shown,
         tree=_tree(record) if view.tree else None,
     )
+
+
+async def _failure_left(session: Session) -> Left | None:
+    """What the failure has left at which the program stands; None if it stands at none."""
+    stop = session.stop
+    if stop is None or stop.failure is None:
+        return None
+    frames = await stack(session.require_debuggee("read calls"), stop, stop.thread_id)
+    return left_by([(frame.path, frame.name) for frame in frames if frame.path is not None])
 
 
 async def _why_none(session: Session, record: Record, start: str | None, room: int) -> str:

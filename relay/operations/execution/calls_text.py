@@ -6,6 +6,7 @@ failure stays longest.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,12 @@ MARK_ROOM = 6
 """For how many calls are left out below a line."""
 NO_LINE = -1
 """In place of a row: nothing above has a line."""
+
+
+Left = Sequence[tuple[str, str]]
+"""Functions that an exception has left: their file without its folder, which a debugger may write otherwise, and
+their name. Not the line: a group that a `with` makes of the exception leaves from another one.
+"""
 
 
 class CallRow(NamedTuple):
@@ -58,10 +65,15 @@ def rows_of(record: Mapping[str, Any]) -> list[CallRow]:
     return [CallRow(*row) for row in record["rows"]]
 
 
-def calls_text(record: Mapping[str, Any], max_chars: int) -> CallText:
-    """The calls in at most `max_chars` bytes of UTF-8."""
+def calls_text(
+    record: Mapping[str, Any], max_chars: int, failure_left: Left | None = None
+) -> CallText:
+    """The calls in at most `max_chars` bytes of UTF-8.
+
+    failure_left: if the recording has ended with a failure, what it has left, the innermost first.
+    """
     rows, total = rows_of(record), record["calls"]
-    writer = _Writer(record, rows)
+    writer = _Writer(record, rows, failure_left)
     everything = set(range(len(rows)))
     head_room = len(_head(total, record["known"], total)) + 1
     for width in WIDTHS:
@@ -86,13 +98,15 @@ def _head(total: int, functions: int, left: int) -> str:
 class _Writer:
     """Lines of one record."""
 
-    def __init__(self, record: Mapping[str, Any], rows: Sequence[CallRow]) -> None:
+    def __init__(
+        self, record: Mapping[str, Any], rows: Sequence[CallRow], failure_left: Left | None
+    ) -> None:
         self.functions, self.total, self.known = (
             record["functions"],
             record["calls"],
             record["known"],
         )
-        self.rows = rows
+        self.rows, self.failure_left = rows, failure_left
         self.parents = list(_parents(rows))
         self.weights = self._weights()
         self.order: list[int] = []  # of what was chosen, the most important first
@@ -216,14 +230,21 @@ class _Writer:
         return path
 
     def _by_importance(self) -> list[int]:
-        failing = self._failing()
+        left = self._left_by_the_failure()
+        failing = self._failing() | left
         handled = set() if failing else self._last_handled()
-        return sorted(range(len(self.rows)), key=lambda i: self._importance(i, failing, handled))
+        return sorted(
+            range(len(self.rows)), key=lambda i: self._importance(i, left, failing, handled)
+        )
 
-    def _importance(self, i: int, failing: set[int], handled: set[int]) -> tuple[int, int, int]:
+    def _importance(
+        self, i: int, left: set[int], failing: set[int], handled: set[int]
+    ) -> tuple[int, int, int]:
         row = self.rows[i]
         if self._has_no_line(i):
             return (0, 0, 0)
+        if i in left:
+            return (0, 1, -row.depth)
         if i in failing:  # of several, the last: the program may have ended with it
             return (1, -self._path(i)[-1], -row.depth)
         if i in handled:
@@ -237,14 +258,40 @@ class _Writer:
         raised = [i for i, row in enumerate(self.rows) if row.kind == RAISED]
         return set(self._path(raised[-1])) if raised else set()
 
+    def _left_by_the_failure(self) -> set[int]:
+        """The innermost call that the failure has left, and those that led to it."""
+        if not self.failure_left:
+            return set()
+        last = {self._left(row): i for i, row in enumerate(self.rows)}
+        found = next((last[one] for one in self.failure_left if one in last), None)
+        return set() if found is None else set(self._path(found))
+
+    def _left(self, row: CallRow) -> tuple[str, str] | None:
+        if row.is_thread or row.kind != RAISED:
+            return None
+        function = self.functions[row.function]
+        return os.path.basename(function["path"]), _bare(function["name"])
+
     def _failing(self) -> set[int]:
-        """Calls that an exception left, up to the top, or that are not over."""
+        """Calls that an exception left, up to the top, or that are not over. Where the failure is known, the
+        others that an exception left are none: somebody has handled it.
+        """
+        kinds = (RAISED, OPEN) if self.failure_left is None else (OPEN,)
         found: set[int] = set()
         for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
             is_top = parent < 0 or self.rows[parent].is_thread
-            if row.kind in (RAISED, OPEN) and (is_top or parent in found) and not row.is_thread:
+            if row.kind in kinds and (is_top or parent in found) and not row.is_thread:
                 found.add(i)
         return found
+
+
+def left_by(frames: Sequence[tuple[str, str]]) -> Left:
+    """Of frames, the innermost first, each with its file and the name of its function."""
+    return [(os.path.basename(path), _bare(name)) for path, name in frames]
+
+
+def _bare(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _ending(row: CallRow, width: int) -> str:
