@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Why a stream takes no more: a full disk, say, or a terminal that is gone."""
 
 
 def main() -> None:
@@ -16,7 +20,12 @@ def main() -> None:
     if code is None:
         from relay.command_line import cli
 
-        cli(prog_name="relay")
+        try:
+            cli(prog_name="relay")
+        except OSError as error:
+            if error.filename is not None or error.errno not in _UNWRITABLE:
+                raise
+            code = shell.unwritable(error.strerror)
     sys.exit(code)
 
 

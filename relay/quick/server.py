@@ -15,7 +15,7 @@ from _json import encode_basestring_ascii, make_scanner
 TYPE_CHECKING = False  # that of `typing` would be one more
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, TextIO
 
 PATH = "/shell"
 """Where a server takes commands."""
@@ -153,8 +153,13 @@ class BrokenOff(Exception):
     """The request was sent, and no whole answer came."""
 
 
-def exchange(connection: _socket.socket, token: str | None, body: bytes) -> tuple[int, bytes]:
-    """Status and content of the answer. Raises BrokenOff."""
+def exchange(
+    connection: _socket.socket, token: str | None, body: bytes
+) -> Iterator[tuple[int, bytes]]:
+    """Status and content of the answer; of one in several lines, one by one as they come.
+
+    Raises BrokenOff.
+    """
     head = [f"POST {PATH} HTTP/1.1", "Host: localhost", "Connection: close"]
     head += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     head += [] if token is None else [f"Authorization: Bearer {token}"]
@@ -162,31 +167,56 @@ def exchange(connection: _socket.socket, token: str | None, body: bytes) -> tupl
     try:
         while request:
             request = request[connection.send(request) :]
-        return _received(connection)
+        yield from _received(connection)
     except OSError as error:
         raise BrokenOff(error.strerror or str(error)) from None
     finally:
         connection.close()
 
 
-def _received(connection: _socket.socket) -> tuple[int, bytes]:
+def _received(connection: _socket.socket) -> Iterator[tuple[int, bytes]]:
     received = b""
     while b"\r\n\r\n" not in received:
         received += _more(connection)
     head, _, content = received.partition(b"\r\n\r\n")
-    status, _, fields = head.partition(b"\r\n")
-    lengths = [
-        line.partition(b":")[2]
-        for line in fields.split(b"\r\n")
-        if line.lower().startswith(b"content-length:")
-    ]
+    status, *fields = head.split(b"\r\n")
+    named = {name.lower(): value.strip() for name, _, value in (f.partition(b":") for f in fields)}
     try:
-        length, number = int(lengths[0]), int(status.split()[1])
+        number, length = int(status.split()[1]), int(named.get(b"content-length", -1))
     except (IndexError, ValueError):
         raise BrokenOff("what answers there is no relay") from None
-    while len(content) < length:
-        content += _more(connection)
-    return number, content
+    if length >= 0:
+        while len(content) < length:
+            content += _more(connection)
+        yield number, content
+        return
+    if named.get(b"transfer-encoding") != b"chunked":
+        raise BrokenOff("what answers there is no relay")
+    for line in _lines(connection, content):
+        yield number, line
+
+
+def _lines(connection: _socket.socket, received: bytes) -> Iterator[bytes]:
+    """The lines of a content in chunks."""
+    line = b""
+    while True:
+        while b"\r\n" not in received:
+            received += _more(connection)
+        size, _, received = received.partition(b"\r\n")
+        try:
+            length = int(size, 16)
+        except ValueError:
+            raise BrokenOff("what answers there is no relay") from None
+        while len(received) < length + 2:
+            received += _more(connection)
+        line += received[:length]
+        received = received[length + 2 :]
+        if length == 0:
+            break
+        *whole, line = line.split(b"\n")
+        yield from whole
+    if line:
+        yield line
 
 
 def _more(connection: _socket.socket) -> bytes:
@@ -199,15 +229,23 @@ def _more(connection: _socket.socket) -> bytes:
 # Printing --------------------------------------------------------------------------------
 
 
+class Unwritable(Exception):
+    """What is to be printed cannot be: the disk is full, say."""
+
+
 def write(text: str, *, err: bool = False, code: int = 0) -> int:
     """Print; returns the exit code. A stream that cannot say a character says `?`."""
-    stream = sys.stderr if err else sys.stdout
+    stream: TextIO | None = sys.stderr if err else sys.stdout
+    if stream is None:  # the shell has closed it
+        return code
     try:
         stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
         stream.flush()
     except BrokenPipeError:
         # Whoever read our output has had enough; nothing is left to be flushed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except OSError as error:
+        raise Unwritable(error.strerror or str(error)) from None
     return code
 
 

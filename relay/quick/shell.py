@@ -17,6 +17,7 @@ from relay.quick.server import (
     NOTE,
     BrokenOff,
     QuickSettings,
+    Unwritable,
     as_json,
     connected,
     exchange,
@@ -63,6 +64,24 @@ HELP_WIDTH = 80
 
 def answer(words: Sequence[str]) -> int | None:
     """Carry the command out and return its exit code; None if this is not the way to."""
+    try:
+        return _answer(words)
+    except Unwritable as error:
+        return unwritable(str(error))
+
+
+def unwritable(why: str | None) -> int:
+    """Say that the output cannot be written, if that can be; the exit code."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)  # what is left to be flushed
+    try:
+        return write(f"relay: cannot write output: {why}\n", err=True, code=1)
+    except Unwritable:
+        os.dup2(nowhere, 2)
+        return 1
+
+
+def _answer(words: Sequence[str]) -> int | None:
     if not words or os.environ.get("_RELAY_COMPLETE"):
         return None
     if words == ["--version"]:
@@ -146,9 +165,9 @@ def _connected(url: str, settings: QuickSettings) -> socket | None:
 def _answer_of(
     connection: socket, url: str, settings: QuickSettings, words: Sequence[str]
 ) -> Answer | None:
-    """What is to be printed; None where the server has refused to carry the command out.
+    """What is still to be printed; None where the server has refused to carry the command out.
 
-    Raises BrokenOff.
+    What the server sends before the command is over is printed at once. Raises BrokenOff.
     """
     request = {
         "version": installed_version() or "",
@@ -157,18 +176,22 @@ def _answer_of(
         "environment": _environment(words),
         "terminal_width": _terminal_width(),
     }
-    status, content = exchange(connection, settings.token(), as_json(request).encode())
-    if status == 500:
-        return _failure(f"the relay at {url} failed; its log says why", 1)
-    if status != 200:
-        return None
-    try:
-        data = parsed(content.decode())["data"]
-        written = [(piece["text"], piece["to_stderr"]) for piece in data["written"]]
-        return written, int(data["exit_code"])
-    except (KeyError, TypeError, ValueError):
-        message = f"what answers at {url} is no relay; choose another port: RELAY_PORT"
-        return _failure(message, NO_RELAY)
+    for status, content in exchange(connection, settings.token(), as_json(request).encode()):
+        if status == 500:
+            return _failure(f"the relay at {url} failed; its log says why", 1)
+        if status != 200:
+            return None
+        try:
+            data = parsed(content.decode())["data"]
+            written = [(piece["text"], piece["to_stderr"]) for piece in data["written"]]
+            code = None if data["exit_code"] is None else int(data["exit_code"])
+        except (KeyError, TypeError, ValueError):
+            message = f"what answers at {url} is no relay; choose another port: RELAY_PORT"
+            return _failure(message, NO_RELAY)
+        if code is not None:
+            return written, code
+        _print(written)
+    raise BrokenOff("the answer has no end")
 
 
 def _environment(words: Sequence[str]) -> dict[str, str]:
@@ -191,9 +214,13 @@ def _show(answer: Answer | None) -> int | None:
     if answer is None:
         return None
     written, code = answer
+    _print(written)
+    return code
+
+
+def _print(written: Sequence[tuple[str, bool]]) -> None:
     for text, to_stderr in written:
         write(text, err=to_stderr)
-    return code
 
 
 # Ending ----------------------------------------------------------------------------------

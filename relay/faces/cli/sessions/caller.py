@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import FrameType
 from typing import IO, TYPE_CHECKING, cast
 
 import click
@@ -68,6 +72,14 @@ class Caller(ABC):
     @abstractmethod
     def write(self, text: str, *, err: bool = False) -> None:
         """To its standard output, or error."""
+
+    def flush(self) -> None:  # noqa: B027  what is not held back needs none
+        """Show at once what was written so far."""
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """A Ctrl-C meanwhile comes at the end, and not before."""
+        yield
 
     @cached_property
     def memory(self) -> Memory:
@@ -153,6 +165,27 @@ class OwnProcess(Caller):
 
         noted = Background(self.settings).stop()
         return None if noted is None else noted.url
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """A second Ctrl-C does not wait: the server may not answer."""
+        came: list[FrameType | None] = []
+
+        def note(number: int, frame: FrameType | None) -> None:
+            signal.signal(signal.SIGINT, usual)
+            came.append(frame)
+
+        usual = signal.getsignal(signal.SIGINT)
+        if not callable(usual) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
+        if came:
+            usual(signal.SIGINT, came[0])
 
     def write(self, text: str, *, err: bool = False) -> None:
         """As click does: a stream that cannot say a character is no error."""

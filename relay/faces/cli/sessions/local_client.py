@@ -31,6 +31,7 @@ class LocalClient(Client):
 
     Whoever cancels the task that waits for the thread cancels the call that is under way, too, and
     the later ones, but for what deletes: a command that is broken off takes away what it has made.
+    So what makes a session is not cut short either: its id would be lost.
     """
 
     def __init__(self, api: App) -> None:
@@ -77,7 +78,8 @@ async def _exchange(api: App, call: Call[R]) -> tuple[int, str, bytes]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    with trio.CancelScope(shield=call.method == "DELETE"):
+    makes_session = (call.method, call.path) == ("POST", "/sessions")
+    with trio.CancelScope(shield=call.method == "DELETE" or makes_session):
         await api(scope, receive, send)
     start, *rest = sent
     media_type = next(

@@ -25,6 +25,7 @@ from relay.faces.cli.sessions.caller import Caller, NeedsOwnProcess
 from relay.faces.cli.sessions.local_client import LocalClient
 from relay.faces.common.asgi import (
     BODY,
+    REQUEST_ID,
     ROUTE,
     App,
     HubLike,
@@ -42,6 +43,9 @@ from relay.models.envelope import success
 from relay.models.fields import StrictModel
 from relay.quick.server import DEFAULT_STATE_DIR, PATH
 from relay.quick.shell import SERVED
+
+LINES = b"application/jsonl; charset=utf-8"
+"""JSON, a line each."""
 
 COMMANDS_AT_ONCE = 256
 """Threads for commands; those beyond wait for one to end."""
@@ -65,19 +69,23 @@ class Written(BaseModel):
 
 
 class ShellAnswer(BaseModel):
-    """What is to be printed, in this order, and the exit code."""
+    """What is to be printed, in this order, and the exit code; without one, there is more to come.
+
+    One that is not the last is a line by itself, and so are those behind it.
+    """
 
     written: list[Written]
-    exit_code: int
+    exit_code: int | None
 
 
 class Served(Caller):
     """The shell at the other end of a request."""
 
-    def __init__(self, command: ShellCommand, api: App) -> None:
+    def __init__(self, command: ShellCommand, api: App, reply: _Reply) -> None:
         super().__init__(command.directory, command.environment, command.terminal_width)
-        self.written: list[Written] = []
+        self._written: list[Written] = []
         self._api = api
+        self._reply = reply
 
     @property
     def state_dir(self) -> Path:
@@ -103,11 +111,53 @@ class Served(Caller):
         return noted.url
 
     def write(self, text: str, *, err: bool = False) -> None:
-        """Kept until the command is over."""
-        if self.written and self.written[-1].to_stderr == err:
-            self.written[-1].text += text
+        """Kept until it is shown, or the command is over."""
+        if self._written and self._written[-1].to_stderr == err:
+            self._written[-1].text += text
         else:
-            self.written.append(Written(text=text, to_stderr=err))
+            self._written.append(Written(text=text, to_stderr=err))
+
+    def flush(self) -> None:
+        """Of a thread of `trio.to_thread.run_sync`."""
+        trio.from_thread.run(self._reply.begin, ShellAnswer(written=self.taken(), exit_code=None))
+
+    def taken(self) -> list[Written]:
+        """What was written since the last time."""
+        taken, self._written = self._written, []
+        return taken
+
+
+class _Reply:
+    """The answer to one command: whole, or in several lines where some of it cannot wait."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope, self._send = scope, send
+        self._has_begun = False
+
+    async def begin(self, answer: ShellAnswer) -> None:
+        """Send a part of it, whole or not at all."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        with trio.CancelScope(shield=True):
+            await self._send_part(answer)
+
+    async def _send_part(self, answer: ShellAnswer) -> None:
+        if not self._has_begun:
+            self._has_begun = True
+            headers = [
+                (b"content-type", LINES),
+                (REQUEST_ID.lower().encode(), request_id_of(self._scope).encode()),
+            ]
+            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        body = success(answer, request_id_of(self._scope)) + b"\n"
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def end(self, answer: ShellAnswer) -> None:
+        """Send the last of it."""
+        body = success(answer, request_id_of(self._scope))
+        if not self._has_begun:
+            headers = json_headers(self._scope, body)
+            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def shell_app(group: click.Group, api: App, hub: HubLike, *_: object) -> App:
@@ -129,13 +179,14 @@ def shell_app(group: click.Group, api: App, hub: HubLike, *_: object) -> App:
         body = read_body(ShellCommand, scope.get(BODY, b""), text_header(scope, b"content-type"))
         _check(body)
         async with until_hang_up(scope, receive):
-            caller = Served(body, api)
+            reply = _Reply(scope, send)
+            caller = Served(body, api, reply)
             run = partial(_carry_out, group, body.words, caller)
             try:
                 code = await trio.to_thread.run_sync(run, limiter=threads)
             except NeedsOwnProcess as why:
                 raise NotSupported(f"a server cannot carry that out: {why}") from None
-            await _answer(scope, send, ShellAnswer(written=caller.written, exit_code=code))
+            await reply.end(ShellAnswer(written=caller.taken(), exit_code=code))
 
     return app
 
@@ -159,9 +210,3 @@ def _carry_out(group: click.Group, words: Sequence[str], caller: Caller) -> int:
         caller.write(message.getvalue(), err=True)
         result = error.exit_code
     return result if isinstance(result, int) else 0
-
-
-async def _answer(scope: Scope, send: Send, answer: ShellAnswer) -> None:
-    body = success(answer, request_id_of(scope))
-    await send({"type": "http.response.start", "status": 200, "headers": json_headers(scope, body)})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

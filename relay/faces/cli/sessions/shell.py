@@ -133,6 +133,10 @@ class Shell:
         """To standard output, or error."""
         self.caller.write(f"{text}\n" if newline else text, err=err)
 
+    def flush(self) -> None:
+        """Show at once what was written so far: what follows may take long."""
+        self.caller.flush()
+
     def say(self, text: str) -> None:
         """Something about the command itself: to standard error."""
         self.echo(text, err=True)

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,10 +23,10 @@ from relay.faces.cli.sessions.shell import (
     server_command,
     session_command,
 )
-from relay.faces.cli.sessions.stop_display import go
+from relay.faces.cli.sessions.stop_display import go, last_event, show_next
 
 if TYPE_CHECKING:
-    from relay.client import Session
+    from relay.client import Client, Session
 
 PYTHON = click.option(
     "--python",
@@ -128,6 +127,8 @@ def start(
       relay start pytest -q tests/test_basket.py
       relay start -- -O -W error app.py
     """
+    from relay.operations.breakpoints.code_lines import require_code
+
     here, environment = shell.caller.directory, shell.caller.environment
     words, python_path = read_command(
         program, python=python_path, adapter=adapter, environment=environment, directory=here
@@ -135,27 +136,29 @@ def start(
     if not breaks and (said := misplaced_question(start, words)) is not None:
         shell.say(f"relay: {said}")
     target, client = words.target, shell.client()
-    session = client.create_session(
-        name=name,
-        project_root=here,
-        python_path=_interpreter(python_path, environment),
-        breakpoints=specs(breaks),
+    fields = {
+        "name": name,
+        "project_root": here,
+        "python_path": _interpreter(python_path, environment),
+        "breakpoints": specs(breaks),
         **adapter_field(client, adapter, target.get("script", "")),
-    )
-    if breaks:
-        _require_code(session)
-    launch = partial(
-        session.launch,
-        **target,
-        cwd=here,
-        env=env,
-        limits=limits,
-        record=list(records),
-        stop_on_entry=stop_on_entry,
-        stop_on_exception="raised" if on_raise else "uncaught" if on_exception else False,
-        debug_subprocesses="auto" if children is None else children,
-    )
-    return _begin(shell, session, launch, wait)
+    }
+
+    def launch(session: Session) -> object:
+        if breaks:
+            require_code(session.breakpoints().breakpoints)
+        return session.launch(
+            **target,
+            cwd=here,
+            env=env,
+            limits=limits,
+            record=list(records),
+            stop_on_entry=stop_on_entry,
+            stop_on_exception="raised" if on_raise else "uncaught" if on_exception else False,
+            debug_subprocesses="auto" if children is None else children,
+        )
+
+    return _begin(shell, client, fields, launch, wait)
 
 
 def _interpreter(given: str | None, environment: Mapping[str, str]) -> str | None:
@@ -169,38 +172,58 @@ def _interpreter(given: str | None, environment: Mapping[str, str]) -> str | Non
     )
 
 
-def _require_code(session: Session) -> None:
-    from relay.operations.breakpoints.code_lines import require_code
+def _begin(
+    shell: Shell,
+    client: Client,
+    fields: Mapping[str, Any],
+    act: Callable[[Session], object],
+    wait: float,
+) -> int:
+    with _named_or_deleted(shell, client, fields) as made:
+        cursor = last_event(made.session)
+        launched = act(made.session)
+        with shell.caller.undisturbed():
+            shell.memory.keep(made.session.id)
+            if not shell.as_json:
+                _introduce(shell, made.session, launched)
+            made.is_named = True
+    return show_next(shell, made.session, cursor, wait)
 
-    with _started_or_deleted(session):
-        require_code(session.breakpoints().breakpoints)
+
+def _introduce(shell: Shell, session: Session, launched: object) -> None:
+    """Name the session at once: its program may not stop for long."""
+    shell.echo(session.id)
+    if python := getattr(launched, "python_path", None):
+        shell.echo(f"python: {python}")
+    if children := getattr(launched, "child_processes", None):
+        from relay.operations.report.missed import not_debugged
+
+        shell.echo("\n".join(not_debugged(children, "relay attach ")))
+    shell.flush()
+
+
+class _Made:
+    """A session that a command has made, and whether its user knows which."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.is_named = False
 
 
 @contextmanager
-def _started_or_deleted(session: Session) -> Iterator[None]:
-    """What cannot be started leaves no session behind, nor what is interrupted: it was not named yet."""
+def _named_or_deleted(shell: Shell, client: Client, fields: Mapping[str, Any]) -> Iterator[_Made]:
+    """A new session. What cannot be started, or is broken off before it was named, leaves none."""
+    made = None
     try:
-        yield
-    except BaseException:
-        session.delete()
+        with shell.caller.undisturbed():
+            made = _Made(client.create_session(**fields))
+        yield made
+    except BrokenPipeError:  # who read the name has enough, and this directory's commands know it
         raise
-
-
-def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
-    def begin() -> None:
-        with _started_or_deleted(session):
-            launched = act()
-        shell.memory.keep(session.id)
-        if not shell.as_json:
-            shell.echo(session.id)
-            if python := getattr(launched, "python_path", None):
-                shell.echo(f"python: {python}")
-            if children := getattr(launched, "child_processes", None):
-                from relay.operations.report.missed import not_debugged
-
-                shell.echo("\n".join(not_debugged(children, "relay attach ")))
-
-    return go(shell, session, begin, wait)
+    except BaseException:
+        if made is not None and not made.is_named:
+            made.session.delete()
+        raise
 
 
 @click.command(short_help="Debug a program that runs already.")
@@ -231,13 +254,16 @@ def attach(
     fields = _attach_to(target)
     pid = fields.get("pid")
     client = shell.client() if pid is None else shell.client_for_process(pid)
-    session = client.create_session(
-        project_root=shell.caller.directory,
-        breakpoints=specs(breaks),
+    made = {
+        "project_root": shell.caller.directory,
+        "breakpoints": specs(breaks),
         **adapter_field(client, adapter),
-    )
-    act = partial(session.attach, **fields, connect_timeout=connect_timeout)
-    return _begin(shell, session, act, wait if breaks else 0)
+    }
+
+    def act(session: Session) -> object:
+        return session.attach(**fields, connect_timeout=connect_timeout)
+
+    return _begin(shell, client, made, act, wait if breaks else 0)
 
 
 def _attach_to(target: str) -> dict[str, Any]:

@@ -44,6 +44,13 @@ def go(
     """
     cursor = last_event(session)
     act()
+    return show_next(shell, session, cursor, wait, target=target)
+
+
+def show_next(
+    shell: Shell, session: Session, cursor: str, wait: float, *, target: str | None = None
+) -> int:
+    """Wait for what happens after `cursor`, and show where it stands; the exit code."""
     if wait:
         _await_news(session, cursor, wait)
     code = show_stop(shell, session, cursor, target=target)
