@@ -270,7 +270,7 @@ def cli() -> None:
     help="Lines of the log as text, or each a JSON object.  [default: text]",
 )
 def serve(**options: Any) -> None:
-    """Serve debug sessions over HTTP until SIGINT or SIGTERM.
+    """Serve debug sessions over HTTP until SIGINT, SIGTERM or SIGHUP.
 
     Prints where it listens. Every option can also be set in the environment
     (--max-sessions is RELAY_MAX_SESSIONS) or as a key of config.json in the state

@@ -94,11 +94,19 @@ def _needs_token(settings: Settings) -> bool:
     return settings.token is None and settings.uds is None and not _is_loopback(settings.host)
 
 
+def _ends() -> list[int]:
+    """The signals that end it. SIGHUP comes when its terminal is closed; `nohup` has it ignored."""
+    ends: list[int] = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        ends.append(signal.SIGHUP)
+    return ends
+
+
 async def _main(settings: Settings, commands: click.Group) -> None:
     generated = secrets.token_urlsafe(24) if _needs_token(settings) else None
     if generated is not None:
         settings = settings.model_copy(update={"token": generated})
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with trio.open_signal_receiver(*_ends()) as signals:
         async with (
             open_relay(settings, persist=True, standby=True) as hub,
             trio.open_nursery() as nursery,

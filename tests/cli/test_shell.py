@@ -310,6 +310,21 @@ def test_a_server_that_cannot_start_says_why(shell: Shell) -> None:
     assert "none can be started" in failed.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_a_server_that_cannot_be_noted_does_not_stay(shell: Shell, tmp_path: Path) -> None:
+    """As on a full disk: nobody would find it again."""
+    (tmp_path / "app.py").write_text("")
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]
+    failed = subprocess.run(
+        [*limited, *shell.command("start", "app.py")], capture_output=True, text=True, timeout=60
+    )
+    assert "none can be started: [Errno 27] File too large" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    assert failed.returncode == 3
+    marks = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
+    assert not [words for words in marks if str(shell.state_dir) in words]
+
+
 class _Refusing(http.server.BaseHTTPRequestHandler):
     """A relay of another user."""
 

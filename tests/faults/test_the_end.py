@@ -1,7 +1,8 @@
-"""SIGTERM while every kind of bad client is connected."""
+"""The signals that end it, while every kind of bad client is connected."""
 
 from __future__ import annotations
 
+import os
 import signal
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +17,7 @@ PROMISED = 5.0
 """Seconds from the signal to the end."""
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_the_relay_ends_in_time_whoever_is_connected(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -37,3 +38,15 @@ def test_the_relay_ends_in_time_whoever_is_connected(
         code, seconds = relay.ends(number)
         assert (code, seconds < PROMISED) == (0, True), f"{code} after {seconds:.1f} s"
         assert "Traceback" not in relay.log()
+
+
+def test_the_relay_of_a_closed_terminal_lives_if_that_was_wished(tmp_path: Path) -> None:
+    """As `nohup` does it."""
+    usual = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with relay_process(tmp_path) as relay:
+            os.kill(relay.process.pid, signal.SIGHUP)
+            relay.answers()
+            assert relay.ends(signal.SIGTERM)[0] == 0
+    finally:
+        signal.signal(signal.SIGHUP, usual)

@@ -77,7 +77,10 @@ class Background:
             noted = self.noted()  # another shell may have started it meanwhile
             if noted is not None and self._answers(noted.url):
                 return noted.url
-            started = self._start()
+            try:
+                started = self._start()
+            except OSError as error:
+                raise _none_can_be_started(error) from None
         say(f"relay: started a server in the background at {started} (relay stop ends it)")
         return started
 
@@ -149,12 +152,15 @@ class Background:
                 # The next shell may have another one active, or none.
                 env={name: text for name, text in os.environ.items() if name != ACTIVE},
             )
-        url = _listens_on(process)
-        if url is None:
+        try:
+            url = _listens_on(process)
+            if url is None:
+                raise self._did_not_start(said_before)
+            write_whole(self._note, json.dumps({"pid": process.pid, "url": url}).encode())
+        except BaseException:  # of one that is not noted nobody would know
             process.kill()
             process.wait()
-            raise self._did_not_start(said_before)
-        write_whole(self._note, json.dumps({"pid": process.pid, "url": url}).encode())
+            raise
         # It outlives us: nobody waits for it here.
         process.returncode = 0
         return url
@@ -202,14 +208,18 @@ class Background:
             self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
             lock = open(self._directory / LOCK, "wb")  # noqa: SIM115  closed below
         except OSError as error:
-            raise RelayUnreachable(
-                f"no relay runs, and none can be started: {error}",
-                suggestion="Give a state directory that is yours: RELAY_STATE_DIR",
-            ) from None
+            raise _none_can_be_started(error) from None
         with lock:
             if sys.platform != "win32":
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def _none_can_be_started(error: OSError) -> RelayUnreachable:
+    return RelayUnreachable(
+        f"no relay runs, and none can be started: {error}",
+        suggestion="Give a state directory that is yours and has room: RELAY_STATE_DIR",
+    )
 
 
 def noted_in(state_dir: Path) -> Noted | None:
