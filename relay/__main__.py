@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -16,17 +17,30 @@ def main() -> None:
     import_own_first()
     from relay.quick import shell
 
-    code = shell.answer(sys.argv[1:])
-    if code is None:
-        from relay.command_line import cli
+    try:
+        code = shell.answer(sys.argv[1:])
+        if code is None:
+            from relay.command_line import cli
 
-        try:
             cli(prog_name="relay")
-        except OSError as error:
-            if error.filename is not None or error.errno not in _UNWRITABLE:
-                raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        if error.errno == errno.ENOENT and _directory_is_gone():
+            code = shell.refuse("this directory is gone: change to one that exists")
+        elif error.errno in _UNWRITABLE:
             code = shell.unwritable(error.strerror)
+        else:
+            raise
     sys.exit(code)
+
+
+def _directory_is_gone() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 if __name__ == "__main__":

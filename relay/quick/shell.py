@@ -75,10 +75,15 @@ def unwritable(why: str | None) -> int:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # what is left to be flushed
     try:
-        return write(f"relay: cannot write output: {why}\n", err=True, code=1)
+        return refuse(f"cannot write output: {why}")
     except Unwritable:
         os.dup2(nowhere, 2)
         return 1
+
+
+def refuse(why: str) -> int:
+    """Say why nothing is done; the exit code."""
+    return write(f"relay: {why}\n", err=True, code=1)
 
 
 def _answer(words: Sequence[str]) -> int | None:

@@ -1,4 +1,4 @@
-"""Session commands that are broken off, and output that cannot be written."""
+"""Commands that are broken off, and what they cannot do without: an output, a directory."""
 
 from __future__ import annotations
 
@@ -182,3 +182,16 @@ def test_a_shell_that_has_closed_its_output_is_no_fault(shell: Shell, tmp_path: 
     words = " ".join(shell.command("where"))
     done = subprocess.run(f"{words} >&-", shell=True, stderr=subprocess.PIPE, timeout=60)
     assert (done.stderr, done.returncode) == (b"", 0)
+
+
+@pytest.mark.parametrize("words", [["where"], ["run", "app.py"], ["doctor"], ["serve"]], ids=str)
+def test_a_directory_that_is_gone_is_said(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = subprocess.run(shell.command(*words), capture_output=True, text=True, timeout=60)
+    monkeypatch.chdir(tmp_path)
+    assert done.stderr == "relay: this directory is gone: change to one that exists\n"
+    assert (done.stdout, done.returncode) == ("", 1)
