@@ -132,6 +132,38 @@ async def test_what_a_compiled_library_raises_is_shown_at_the_programs_own_line(
     assert "raised at frozenlist/_frozenlist.pyx:" in stop.report
 
 
+MADE_UP = """
+    import sys
+    import types
+
+    def price(name):
+        raise KeyError(name)  # @price
+
+    def through_c(error, frame):
+        made = types.TracebackType(error.__traceback__, frame, -1, 1728)
+        raise error.with_traceback(made)
+
+    def total():
+        try:
+            price("plum")
+        except KeyError as error:
+            through_c(error, sys._getframe())
+
+    total()
+"""
+
+
+async def test_a_frame_that_has_not_begun_does_not_hide_the_failure(
+    api: Api, program: Write
+) -> None:
+    """So are the frames that Cython makes up for a traceback, before Python 3.11."""
+    fails = program(MADE_UP)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "KeyError", fails.line("price"))
+    assert stop.locals["name"] == "'plum'"
+
+
 async def test_a_compiled_module_of_the_programs_own_is_shown_at_its_source(
     api: Api, program: Write
 ) -> None:

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import (
         example_place,
@@ -136,7 +136,8 @@ def compiled_file(frame: Any) -> str | None:
 
 def position_finder() -> Callable[[Any, int], Any]:
     """A function of code and an instruction's offset: (line, last line, column, last column) of what
-    it belongs to, or None where Python does not say.
+    it belongs to, or None where Python does not say. A frame that Cython made up has not begun, and so an
+    offset below 0: before 3.11 each of them.
 
     Python looks for it from the code's beginning, and the frames of a recursion have few different
     ones: each is looked for once.
@@ -146,11 +147,17 @@ def position_finder() -> Callable[[Any, int], Any]:
     def position_of(code: Any, offset: int) -> Any:
         key = id(code), offset
         if key not in found:
-            positions = getattr(code, "co_positions", tuple)
-            found[key] = next(itertools.islice(positions(), offset // 2, None), None)
+            found[key] = (
+                None if offset < 0 else _nth(getattr(code, "co_positions", tuple)(), offset // 2)
+            )
         return found[key]
 
     return position_of
+
+
+def _nth(items: Iterable[Any], number: int) -> Any:
+    """The item of this number, from 0 on; None if there are fewer."""
+    return next(itertools.islice(items, number, None), None)
 
 
 def _links(tb: Any) -> Iterator[Any]:
