@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import signal
 import socket
@@ -174,6 +175,26 @@ def test_output_that_cannot_be_written_is_said(
         unheard = subprocess.run(command, stdout=full, stderr=full, timeout=60)
     assert done.stderr == b"relay: cannot write output: No space left on device\n"
     assert (done.returncode, unheard.returncode) == (1, 1)
+
+
+@pytest.mark.parametrize("words", [["where"], ["stack"], ["sessions"], ["hang"]], ids=str)
+@pytest.mark.parametrize("in_server", [True, False], ids=["quick", "whole"])
+def test_a_reader_who_has_had_enough_is_no_fault(
+    shell: Shell, tmp_path: Path, words: list[str], in_server: bool
+) -> None:
+    (tmp_path / "app.py").write_text(WAITS)
+    shell("start", "--wait", "0", "app.py")
+    url = json.loads((shell.state_dir / "background.json").read_text())["url"]
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "wb") as unread:
+        done = subprocess.run(
+            shell.command(*words, *([] if in_server else ["--url", url])),
+            stdout=unread,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+    assert (done.stderr, done.returncode) == (b"", 0)
 
 
 def test_a_shell_that_has_closed_its_output_is_no_fault(shell: Shell, tmp_path: Path) -> None:

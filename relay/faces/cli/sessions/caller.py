@@ -91,7 +91,13 @@ class Caller(ABC):
         """Its standard output: colours on a terminal only, and no line is broken elsewhere."""
         from rich.console import Console
 
-        return Console(
+        class CallersConsole(Console):
+            """Leaves it to the command what it means that nobody reads on; rich would exit with 1."""
+
+            def on_broken_pipe(self) -> None:
+                raise  # noqa: PLE0704  of the BrokenPipeError that is being handled
+
+        return CallersConsole(
             file=cast("IO[str]", _Output(self)),
             force_terminal=self.terminal_width is not None,
             width=self.terminal_width or PLAIN_WIDTH,
