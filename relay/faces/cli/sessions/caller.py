@@ -95,7 +95,7 @@ class Caller(ABC):
             """Leaves it to the command what it means that nobody reads on; rich would exit with 1."""
 
             def on_broken_pipe(self) -> None:
-                raise  # noqa: PLE0704  of the BrokenPipeError that is being handled
+                raise
 
         return CallersConsole(
             file=cast("IO[str]", _Output(self)),
