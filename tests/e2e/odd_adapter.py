@@ -278,13 +278,20 @@ class Adapter:
     def do_continue(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         self.answer(request, {} if "nulls" not in HABITS else None)
         self.stands = False
-        if "runs-on" not in HABITS:
+        if "is-sent-sigstop" in HABITS:
+            told = {"reason": "exception", "description": "signal SIGSTOP", "threadId": 1}
+            self.event("stopped", told)
+        elif "runs-on" not in HABITS:
             self.go_on()
 
     def do_pause(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         self.answer(request)
         self.stands = True
-        self.event("stopped", {"reason": "pause", "threadId": 1})
+        if "pauses-by-signal" not in HABITS:
+            self.event("stopped", {"reason": "pause", "threadId": 1})
+            return
+        told = {"reason": "exception", "description": "signal SIGSTOP", "threadId": 1}
+        self.event("stopped", told)
 
     def do_disconnect(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         if "clings" in HABITS:

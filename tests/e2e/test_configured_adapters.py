@@ -180,6 +180,16 @@ async def test_a_program_that_runs_is_attached_to_and_let_go(api: Api, waits: Pr
             assert await trio.to_thread.run_sync(process.wait) == 7
 
 
+async def test_a_pause_is_one(api: Api, waits: Program) -> None:
+    with running(waits.path.with_suffix(".out")) as process:
+        session = await api.session(adapter="lldb")
+        await session.post("/attach", pid=process.pid, connect_timeout=60)
+        paused = await session.post("/pause", wait=60)
+        assert (paused["status"], paused["stop_reason"]) == ("paused", "pause"), paused
+        await session.post("/detach")
+        assert process.poll() is None
+
+
 async def test_it_stops_in_functions_by_their_names(api: Api, sums: Program) -> None:
     session = await api.session(adapter="lldb")
 

@@ -214,6 +214,22 @@ async def test_threads_that_are_told_at_a_stop_only(settings: Settings, program:
         assert (await session.post("/pause"))["stop_reason"] == "pause"
 
 
+async def test_a_pause_that_is_told_as_its_signal_is_a_pause(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings, "pauses-by-signal", "runs-on") as api:
+        session = await stopped(api, program)
+        await session.resume(wait=0)
+        paused = await session.post("/pause", include=["report"])
+        assert (paused["status"], paused["stop_reason"]) == ("paused", "pause")
+        assert "SIGSTOP" not in paused["stop"]["report"]
+    async with odd(
+        settings, "is-sent-sigstop"
+    ) as api:  # by somebody else: nobody has asked for a pause
+        session = await stopped(api, program)
+        assert (await session.resume())["stop_reason"] == "exception"
+
+
 async def test_what_it_would_take_for_a_plain_breakpoint_is_not_sent(
     settings: Settings, program: Program
 ) -> None:

@@ -240,6 +240,7 @@ class EventHandler:
         self._debuggee.children.look_soon()
         if self._debuggee.inspector is not None:
             self._debuggee.inspector.new_stop()
+        as_told = self._debuggee.stops_as_told()
         failure = self._failures.pop(_thread_of(body), None)
         if failure is not None and _reason_of(body) == "exception":
             self._debuggee.nursery.start_soon(self._settle_failure, body, failure)
@@ -258,19 +259,19 @@ class EventHandler:
             return
         if place is None or top is None or not is_known or self._session.stops.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
-            self._debuggee.nursery.start_soon(self._settle, body, top)
+            self._debuggee.nursery.start_soon(self._settle, body, top, as_told)
             return
         stop = _stop_at(body, top)
         if stop.reason == "step" and place["returns"]:
             stop.return_value = place["returns"][-1]
         self._announce(stop, body)
 
-    async def _settle(self, body: Mapping[str, Any], top: Frame | None) -> None:
+    async def _settle(self, body: Mapping[str, Any], top: Frame | None, as_told: bool) -> None:
         stop: Stop | None
         resumes = self._resumes
         try:
             body = await self._with_thread(body)
-            stop = await self._describe(body, top)
+            stop = await self._describe(body, top, as_told)
         except (RelayError, *MALFORMED) as error:
             log.warning("session %s: stop not described: %r", self._session.id, error)
             # One without a place is worth more than none, unless the program runs again.
@@ -341,12 +342,19 @@ class EventHandler:
         except RelayError as error:
             log.warning("session %s: target not removed: %s", self._session.id, error.message)
 
-    async def _describe(self, body: Mapping[str, Any], top: Frame | None) -> Stop | None:
+    async def _describe(
+        self, body: Mapping[str, Any], top: Frame | None, as_told: bool
+    ) -> Stop | None:
         """The stop with its place; None if it was none of the client's business."""
         debuggee = self._debuggee
         stop = _stop_at(body, top or await top_frame(debuggee, _thread_of(body)))
         if stop.reason == "exception":
-            return stop if await self._is_meant(stop) else None
+            if not await self._is_meant(stop):
+                return None
+            if as_told and _is_sigstop(stop):
+                stop.reason, stop.exception = "pause", None
+                stop.description = stop.text = None
+            return stop
         if stop.reason == "step":
             if stop.top is None:
                 # Out of the program's last frame: below are the debugger's own.
@@ -421,6 +429,11 @@ def _thread_of(body: Mapping[str, Any]) -> int:
 def _reason_of(body: Mapping[str, Any]) -> str:
     reason = str(body.get("reason") or "pause")
     return DATA_BREAKPOINT if reason == "data breakpoint" else reason
+
+
+def _is_sigstop(stop: Stop) -> bool:
+    """Whether the debugger tells the signal by which it pauses programs, as lldb 14 does."""
+    return stop.exception is not None and stop.exception.message == "signal SIGSTOP"
 
 
 def _stop_at(body: Mapping[str, Any], top: Frame | None) -> Stop:

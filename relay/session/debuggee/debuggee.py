@@ -108,6 +108,7 @@ class Debuggee:
         self.started = False
         self.initialized = trio.Event()
         self.said_terminated = False
+        self._was_told_to_pause = False  # and has not stopped since
         self._crashed = False
         self.gone = trio.Event()
         LIVE.add(self)
@@ -455,7 +456,14 @@ class Debuggee:
         if not self.started:
             limit = max(limit, settings.launch_timeout_seconds)
         assert self.link is not None
+        if command == "pause":
+            self._was_told_to_pause = True
         return self._answer_to(command, self.link.send(command, arguments), limit)
+
+    def stops_as_told(self) -> bool:
+        """Whether this stop is the first since it was told to pause: some debuggers do not say so."""
+        told, self._was_told_to_pause = self._was_told_to_pause, False
+        return told
 
     async def _answer_to(self, command: str, sent: Sent, limit: float) -> dict[str, Any]:
         try:
@@ -469,6 +477,8 @@ class Debuggee:
         except RequestFailed as error:
             if LOST_DEBUGGEE.fullmatch(error.message):
                 raise await self.lost(command) from None
+            if command == "pause":
+                self._was_told_to_pause = False
             raise _refused(command, error) from None
         except LinkClosed:
             if not self.started:
