@@ -240,7 +240,7 @@ class EventHandler:
         self._debuggee.children.look_soon()
         if self._debuggee.inspector is not None:
             self._debuggee.inspector.new_stop()
-        as_told = self._debuggee.stops_as_told()
+        as_asked = self._debuggee.stops_as_asked()
         failure = self._failures.pop(_thread_of(body), None)
         if failure is not None and _reason_of(body) == "exception":
             self._debuggee.nursery.start_soon(self._settle_failure, body, failure)
@@ -259,19 +259,19 @@ class EventHandler:
             return
         if place is None or top is None or not is_known or self._session.stops.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
-            self._debuggee.nursery.start_soon(self._settle, body, top, as_told)
+            self._debuggee.nursery.start_soon(self._settle, body, top, as_asked)
             return
         stop = _stop_at(body, top)
         if stop.reason == "step" and place["returns"]:
             stop.return_value = place["returns"][-1]
         self._announce(stop, body)
 
-    async def _settle(self, body: Mapping[str, Any], top: Frame | None, as_told: bool) -> None:
+    async def _settle(self, body: Mapping[str, Any], top: Frame | None, as_asked: bool) -> None:
         stop: Stop | None
         resumes = self._resumes
         try:
             body = await self._with_thread(body)
-            stop = await self._describe(body, top, as_told)
+            stop = await self._describe(body, top, as_asked)
         except (RelayError, *MALFORMED) as error:
             log.warning("session %s: stop not described: %r", self._session.id, error)
             # One without a place is worth more than none, unless the program runs again.
@@ -343,7 +343,7 @@ class EventHandler:
             log.warning("session %s: target not removed: %s", self._session.id, error.message)
 
     async def _describe(
-        self, body: Mapping[str, Any], top: Frame | None, as_told: bool
+        self, body: Mapping[str, Any], top: Frame | None, as_asked: bool
     ) -> Stop | None:
         """The stop with its place; None if it was none of the client's business."""
         debuggee = self._debuggee
@@ -351,7 +351,7 @@ class EventHandler:
         if stop.reason == "exception":
             if not await self._is_meant(stop):
                 return None
-            if as_told and _is_sigstop(stop):
+            if as_asked and _is_sigstop(stop):
                 stop.reason, stop.exception = "pause", None
                 stop.description = stop.text = None
             return stop

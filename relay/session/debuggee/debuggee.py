@@ -108,7 +108,7 @@ class Debuggee:
         self.started = False
         self.initialized = trio.Event()
         self.said_terminated = False
-        self._was_told_to_pause = False  # and has not stopped since
+        self._was_asked_to_pause = False  # and has not stopped since
         self._crashed = False
         self.gone = trio.Event()
         LIVE.add(self)
@@ -457,13 +457,13 @@ class Debuggee:
             limit = max(limit, settings.launch_timeout_seconds)
         assert self.link is not None
         if command == "pause":
-            self._was_told_to_pause = True
+            self._was_asked_to_pause = True
         return self._answer_to(command, self.link.send(command, arguments), limit)
 
-    def stops_as_told(self) -> bool:
-        """Whether this stop is the first since it was told to pause: some debuggers do not say so."""
-        told, self._was_told_to_pause = self._was_told_to_pause, False
-        return told
+    def stops_as_asked(self) -> bool:
+        """Whether this stop is the first since it was asked to pause: some debuggers do not say so."""
+        asked, self._was_asked_to_pause = self._was_asked_to_pause, False
+        return asked
 
     async def _answer_to(self, command: str, sent: Sent, limit: float) -> dict[str, Any]:
         try:
@@ -478,7 +478,7 @@ class Debuggee:
             if LOST_DEBUGGEE.fullmatch(error.message):
                 raise await self.lost(command) from None
             if command == "pause":
-                self._was_told_to_pause = False
+                self._was_asked_to_pause = False
             raise _refused(command, error) from None
         except LinkClosed:
             if not self.started:
