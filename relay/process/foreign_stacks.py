@@ -1,8 +1,10 @@
 """The Python stacks of a process that cannot answer, as it writes them at a signal.
 
 The debuggee has given that signal a handler in C, which needs no interpreter, and a file without a place
-to write into, see `STACKS_FILE` in its probe. Only a thread that waits for another one is sent the signal:
-such a wait goes on behind it, whereas one in a sleep or a read would be cut short. Linux only; else nothing.
+to write into, see `STACKS_FILE` in its probe. The handler reads the stacks of all threads as they are, and would crash the
+process if one was changed meanwhile. So the signal goes to the only thread that computes, which cannot go on before all is
+written; if none computes, to one that waits for another thread: such a wait goes on behind it, whereas one
+in a sleep or a read would be cut short. Where several compute, nothing is asked. Linux only; else nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 _ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _SECONDS = 2.0
 _LOOKS, _LOOKS_APART = 4, 0.01
+_IDLE_SHARE = 0.05
+"""Of the time, which a thread may run that only waits for the interpreter: it is awake now and then."""
 _DESCRIPTION_BYTES = 2048
 """Of what the C library keeps of a thread, at the address by which Python knows it."""
 
@@ -57,14 +61,14 @@ def foreign_stacks(pid: int | None) -> list[ForeignThread]:
 def _written(pid: int) -> str:
     """What it writes at one signal; empty if nothing can be asked of it, or if it is not written in time."""
     found = _file_of(pid)
-    waiting = next(_waiting_for_threads(pid), None)
-    if found is None or waiting is None:
+    writer = None if found is None else _writer(pid)
+    if found is None or writer is None:
         return ""
     file, number = found
     with file.open("rb") as text:
         begins = text.seek(0, os.SEEK_END)
         for _ in range(2):  # the signal queues up: where a second text begins, the first is whole
-            _send(pid, waiting, number)
+            _send(pid, writer, number)
         deadline = time.monotonic() + _SECONDS
         while time.monotonic() < deadline:
             text.seek(begins)
@@ -93,15 +97,36 @@ def _handles(pid: int, number: int) -> bool:
     return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
 
 
-def _waiting_for_threads(pid: int) -> Iterator[int]:
-    """The threads that the kernel holds in a futex, the last first: the main one is the program's.
+def _writer(pid: int) -> int | None:
+    """The thread to be sent the signal; None if another one may run Python meanwhile, or this is not known.
 
-    None of a process that is stopped: it would write as it goes on, and runs Python then.
+    None of a process that is stopped, too: it would write as it goes on.
     """
-    tasks = sorted(map(int, os.listdir(f"/proc/{pid}/task")), reverse=True)
+    tasks = _tasks(pid)
     if any(_state(pid, task) in "Tt" for task in tasks):
-        return
-    for task in tasks:
+        return None
+    ran, began = {task: _ran(pid, task) for task in tasks}, time.monotonic_ns()
+    computing = _running(pid, tasks)
+    ran_since = {task: _ran(pid, task) - ran.get(task, 0) for task in _tasks(pid)}
+    idle = _IDLE_SHARE * (time.monotonic_ns() - began)
+    others = {task for task, time_run in ran_since.items() if time_run > idle} - computing
+    if others or len(computing) > 1:
+        return None
+    return next(iter(computing), None) or next(_waiting_for_threads(pid), None)
+
+
+def _tasks(pid: int) -> list[int]:
+    return sorted(map(int, os.listdir(f"/proc/{pid}/task")))
+
+
+def _ran(pid: int, task: int) -> int:
+    """For how many nanoseconds a thread has run."""
+    return int(Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()[0])
+
+
+def _waiting_for_threads(pid: int) -> Iterator[int]:
+    """The threads that the kernel holds in a futex, the last first: the main one is the program's."""
+    for task in reversed(_tasks(pid)):
         with contextlib.suppress(OSError):
             if Path(f"/proc/{pid}/task/{task}/wchan").read_text().startswith("futex"):
                 yield task
@@ -155,7 +180,7 @@ def _native_ids(pid: int, idents: Sequence[int]) -> dict[int, int]:
     have different ids of threads of this process. Empty if that is not so at exactly one place, or
     if the memory may not be read.
     """
-    tasks = set(map(int, os.listdir(f"/proc/{pid}/task")))
+    tasks = set(_tasks(pid))
     try:
         with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
             words = [_words(memory.fileno(), ident) for ident in idents]

@@ -1,0 +1,67 @@
+"""The stacks of a process that cannot answer: asked for without harm to one that only computes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from relay.process.foreign_stacks import foreign_stacks
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stacks are written on Linux only")
+
+WRITES_ITS_STACKS = """
+import faulthandler, fcntl, os, threading
+low = os.memfd_create("debug-relay-stacks-57")
+file = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 64)
+os.close(low)
+faulthandler.register(57, file=file, all_threads=True, chain=False)
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+def first(n):
+    return second(n - 1) if n else 0
+
+def second(n):
+    exec("found = [i for i in range(2)]", {})
+    return first(n - 1) if n else 0
+
+def compute():
+    print("up", flush=True)
+    while True:
+        first(60)
+
+for _ in range(THREADS - 1):
+    threading.Thread(target=compute, daemon=True).start()
+compute()
+"""
+
+
+@contextmanager
+def computing(threads: int) -> Iterator[subprocess.Popen[bytes]]:
+    source = WRITES_ITS_STACKS.replace("THREADS", str(threads))
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            for _ in range(threads):
+                process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_program_that_computes_goes_on_when_it_has_written_its_stacks() -> None:
+    with computing(1) as process:
+        found = [stacks for _ in range(20) if (stacks := foreign_stacks(process.pid))]
+        assert process.poll() is None
+    for stacks in found:
+        functions = {frame.function for thread in stacks for frame in thread.frames}
+        assert functions & {"first", "second"}, stacks
+
+
+def test_nothing_is_asked_where_one_thread_may_change_its_stack_while_another_writes() -> None:
+    with computing(2) as process:
+        assert [foreign_stacks(process.pid) for _ in range(20)] == [[]] * 20
+        assert process.poll() is None
