@@ -25,6 +25,8 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 _ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _SECONDS = 2.0
 _LOOKS, _LOOKS_APART = 4, 0.01
+_ENOUGH, _LONGEST_WINDOW = 30_000_000, 500_000_000
+"""Nanoseconds: a thread that has run so long has had to hand on the interpreter some times; and what this is waited for."""
 _IDLE_SHARE = 0.05
 """Of the time, which a thread may run that only waits for the interpreter: it is awake now and then."""
 _DESCRIPTION_BYTES = 2048
@@ -100,28 +102,56 @@ def _handles(pid: int, number: int) -> bool:
 def _writer(pid: int) -> int | None:
     """The thread to be sent the signal; None if another one may run Python meanwhile, or this is not known.
 
-    None of a process that is stopped, too: it would write as it goes on.
+    The one that computes is in C code that keeps the interpreter if it computes without ever waiting: one that runs
+    Python hands the interpreter on every few milliseconds, since the debugger's thread wants it. None of a
+    process that is stopped, too: it would write as it goes on.
     """
     tasks = _tasks(pid)
     if any(_state(pid, task) in "Tt" for task in tasks):
         return None
-    ran, began = {task: _ran(pid, task) for task in tasks}, time.monotonic_ns()
-    computing = _running(pid, tasks)
-    ran_since = {task: _ran(pid, task) - ran.get(task, 0) for task in _tasks(pid)}
-    idle = _IDLE_SHARE * (time.monotonic_ns() - began)
-    others = {task for task, time_run in ran_since.items() if time_run > idle} - computing
-    if others or len(computing) > 1:
+    before, began = {task: _Use.of(pid, task) for task in tasks}, time.monotonic_ns()
+    computing = set(tasks)
+    while True:
+        computing = _running(pid, computing)
+        used = {task: _Use.of(pid, task).since(before.get(task)) for task in _tasks(pid)}
+        window = time.monotonic_ns() - began
+        if not computing or min(used[task].ran for task in computing) >= _ENOUGH:
+            break
+        if window > _LONGEST_WINDOW:
+            return None
+    others = [use for task, use in used.items() if task not in computing]
+    if any(use.ran > _IDLE_SHARE * window for use in others) or len(computing) > 1:
         return None
-    return next(iter(computing), None) or next(_waiting_for_threads(pid), None)
+    if not computing:
+        return next(_waiting_for_threads(pid), None)
+    (writer,) = computing
+    return None if used[writer].waits else writer
+
+
+class _Use(NamedTuple):
+    """What a thread has had of a processor."""
+
+    ran: int
+    """Nanoseconds."""
+    waits: int
+    """How often it has given it away to wait for something."""
+
+    @classmethod
+    def of(cls, pid: int, task: int) -> _Use:
+        folder = Path(f"/proc/{pid}/task/{task}")
+        status = (folder / "status").read_text("utf-8", "replace")
+        waits = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)
+        if waits is None:
+            raise ValueError("the system does not count waits")
+        return cls(int((folder / "schedstat").read_text().split()[0]), int(waits[1]))
+
+    def since(self, earlier: _Use | None) -> _Use:
+        """What it has had since then; all, if it is new."""
+        return self if earlier is None else _Use(self.ran - earlier.ran, self.waits - earlier.waits)
 
 
 def _tasks(pid: int) -> list[int]:
     return sorted(map(int, os.listdir(f"/proc/{pid}/task")))
-
-
-def _ran(pid: int, task: int) -> int:
-    """For how many nanoseconds a thread has run."""
-    return int(Path(f"/proc/{pid}/task/{task}/schedstat").read_text().split()[0])
 
 
 def _waiting_for_threads(pid: int) -> Iterator[int]:

@@ -56,6 +56,7 @@ def test_a_program_that_computes_goes_on_when_it_has_written_its_stacks() -> Non
     with computing(1) as process:
         found = [stacks for _ in range(20) if (stacks := foreign_stacks(process.pid))]
         assert process.poll() is None
+    assert found
     for stacks in found:
         functions = {frame.function for thread in stacks for frame in thread.frames}
         assert functions & {"first", "second"}, stacks
