@@ -114,6 +114,7 @@ def _writer(pid: int) -> int | None:
     while True:
         computing = _running(pid, computing)
         used = {task: _Use.of(pid, task).since(before.get(task)) for task in _tasks(pid)}
+        computing &= used.keys()  # one may be over
         window = time.monotonic_ns() - began
         if not computing or min(used[task].ran for task in computing) >= _ENOUGH:
             break

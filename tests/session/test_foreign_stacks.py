@@ -62,6 +62,13 @@ def test_a_program_that_computes_goes_on_when_it_has_written_its_stacks() -> Non
         assert functions & {"first", "second"}, stacks
 
 
+def test_of_a_process_that_is_gone_there_are_no_stacks() -> None:
+    with computing(1) as process:
+        process.kill()
+        process.wait()
+        assert foreign_stacks(process.pid) == []
+
+
 def test_nothing_is_asked_where_one_thread_may_change_its_stack_while_another_writes() -> None:
     with computing(2) as process:
         assert [foreign_stacks(process.pid) for _ in range(20)] == [[]] * 20
