@@ -142,6 +142,20 @@ class TraceLoop(Resource):
 TraceItem = TraceStep | TraceLoop
 
 
+class TracePlace(Resource):
+    """A line of a function that was running."""
+
+    function: str
+    path: str | None
+    line: int
+
+
+class TraceCaller(TracePlace):
+    """Who made a call: the innermost frame of own code, or of a library's where there is none."""
+
+    through: TracePlace | None = left_out("The library's function between, which made the call")
+
+
 class TraceCall(Resource):
     """One call: its arguments, its lines if they are shown, and how it ended."""
 
@@ -149,6 +163,9 @@ class TraceCall(Resource):
     path: str | None
     line: int = Field(description="Where the function begins")
     arguments: list[TraceVariable]
+    caller: TraceCaller | None = left_out(
+        "Of the call that was asked for: who made it; of a generator or coroutine, who first ran it"
+    )
     steps: list[TraceItem] | None = left_out("Its lines; absent for calls beyond `depth`")
     result: TraceValue | None = left_out()
     exception: TraceError | None = left_out("The exception that left the function")

@@ -348,3 +348,18 @@ def test_each_line_is_known_by_the_first_of_its_statement() -> None:
     ]  # fmt: skip
     assert [begins[n - 1] for n in (24, 33, 37)] == [24, 33, 37]
     assert [sources.statement(path, 2) for path in ("/broken.py", "/gone.py")] == [2, 2]
+
+
+def test_the_first_line_names_who_made_the_call_also_through_a_library() -> None:
+    shop = {"function": "checkout", "path": "/shop/app.py", "line": 31}
+    library = {"function": "Signal.send", "path": "/lib/signals.py", "line": 176}
+
+    def first_line(**more: Any) -> str:
+        return text_of(tree([], result={"value": "1"}, **more), 700).text.splitlines()[0]
+
+    assert first_line() == "total() at cart.py:1"
+    assert first_line(caller=shop) == "total() at cart.py:1, called from app.py:31 in checkout"
+    through = first_line(caller={**shop, "through": library})
+    assert through.endswith("from app.py:31 in checkout by signals.py:176 in Signal.send")
+    module = first_line(caller={**shop, "function": "<module>"})
+    assert module == "total() at cart.py:1, called from app.py:31"

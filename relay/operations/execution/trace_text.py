@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from relay.models.trace import (
     TraceCall,
+    TraceCaller,
     TraceError,
     TraceItem,
     TraceLoop,
+    TracePlace,
     TraceStep,
     TraceValue,
     TraceVariable,
@@ -22,6 +24,9 @@ CUT = "…"
 
 _LEAST_OF_END = 60
 """Characters of the result of the call that is shown, however little room there is for its lines."""
+
+_MOST_OF_NAME = 60
+"""Characters of the name of the function that made the call."""
 
 NOTHING = frozenset({"None", "False", "True", "()", "{}"})
 """Arguments that are left out of the text of a call that is written in one line."""
@@ -172,11 +177,27 @@ def _cut(text: str, room: int) -> str:
 
 
 def _whole(call: TraceCall, detail: Detail, name: str) -> Iterator[TextLine]:
-    place = f"{(call.path or '').rpartition('/')[2]}:{call.line}"
-    yield TextLine("", f"{_head(call, detail)}{name and ' ' + name} at {place}")
+    place = _place(call.path, call.line)
+    came = "" if call.caller is None else f", called {_origin(call.caller)}"
+    yield TextLine("", f"{_head(call, detail)}{name and ' ' + name} at {place}{came}")
     yield from _body(call, detail, "  ", detail.depth)
     end = detail._replace(value=max(detail.value, _LEAST_OF_END))  # what most ask for
     yield TextLine("", _end(call, end))
+
+
+def _place(path: str | None, line: int) -> str:
+    return f"{(path or '').rpartition('/')[2]}:{line}"
+
+
+def _origin(caller: TraceCaller) -> str:
+    """Who made the call that is shown."""
+    own = f"from {_named(caller)}"
+    return own if caller.through is None else f"{own} by {_named(caller.through)}"
+
+
+def _named(frame: TracePlace) -> str:
+    where = "" if frame.function == "<module>" else f" in {_cut(frame.function, _MOST_OF_NAME)}"
+    return f"{_place(frame.path, frame.line)}{where}"
 
 
 def _head(call: TraceCall, detail: Detail) -> str:

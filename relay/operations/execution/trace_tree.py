@@ -17,6 +17,7 @@ from typing import Any
 from relay.models.trace import (
     SkippedLines,
     TraceCall,
+    TraceCaller,
     TraceError,
     TraceItem,
     TraceLoop,
@@ -109,6 +110,7 @@ def tree_of(record: Mapping[str, Any], text_of: TextOf) -> TraceCall:
         line=record["line"],
         arguments=_variables(record["arguments"]),
         steps=None if steps is None else _items(steps, path, text_of),
+        caller=_made(TraceCaller, record.get("caller")),
         result=_made(TraceValue, record.get("result")),
         exception=_made(TraceError, record.get("exception")),
         yielded=None if yielded is None else [TraceValue.pick(one) for one in yielded],

@@ -61,11 +61,12 @@ class Tape:
     What an event is about is the value that is given, the exception, the line; of a beginning, the caller.
     """
 
-    __slots__ = ("counted", "events", "frame", "given", "is_end", "number")
+    __slots__ = ("caller", "counted", "events", "frame", "given", "is_end", "number")
 
     def __init__(self, frame: Any, number: int, given: dict[str, Any]) -> None:
         self.frame, self.number, self.given = frame, number, given
         self.is_end = False  # known to be the call that was asked for
+        self.caller: Any = None  # of a generator: who first ran it
         # Of each its kind, the frame, what it is about (of a start the caller), variables.
         self.events: list[tuple[int, Any, Any, Any]] = []
         self.counted: dict[Any, dict[int, int]] = {}  # by frame: lines beyond the bound

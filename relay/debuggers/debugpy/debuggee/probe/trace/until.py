@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.line_order import BEGINNING, NO_LINE
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, learn
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
+        GENERATES,
         SEAMLESS,
         SILENT,
         FrameTrace,
@@ -140,6 +141,10 @@ class UntilTrace(FrameTrace):
         variables = with_names(variables, facts.given)
         given = {name: given[name] for name in facts.arguments if name in given}
         own = Tape(frame, number, given)
+        if (
+            frame.f_code.co_flags & GENERATES
+        ):  # it runs for the first time: who goes on with it may be another
+            own.caller = self.caller_of(frame)
         own.add(TAPE_START, frame, None, variables)
         caller = self._present_on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
@@ -437,6 +442,7 @@ class UntilTrace(FrameTrace):
         self._about(frame)
         replay = Replay(self, self.facts)
         replay.play(own)
+        replay.root.record["caller"] = own.caller or self.caller_of(frame)
         self.found, self.number = replay, own.number
         self.finish("complete")
 
