@@ -8,7 +8,7 @@ deploy      several relays behind a proxy
 failures, oracle      exceptions that end something; each step as CPython's own tracing saw it
 faults      clients that do wrong, against a server of its own process
 perl, versions        the Perl adapter; debugpy as old and as new as it may be
-test_cli, test_run, test_run_ahead, test_run_calls, test_pytest_plugin, test_diff, test_diff_interpreters, test_diff_installed, test_diff_further_runs, test_demo,
+test_cli, test_run, test_run_ahead, test_run_calls, test_pytest_plugin, test_diff, test_diff_interpreters, test_diff_installed, test_diff_further_runs, test_diff_chance, test_demo,
 test_faces_children, test_faces_errors, test_faces_interpreter, test_faces_ways       the `relay` command in a process of its own, and what all faces promise alike
 
 Rooms by themselves:

@@ -95,7 +95,7 @@ DRAWS = """
     import sys
 
     def draw():
-        return random.random()
+        return random.SystemRandom().random()
 
     def look(n):
         return n

@@ -275,6 +275,7 @@ class Inspector(ABC):
         stream: str | None = None,
         rereads: bool = False,
         seed: int | None = None,
+        chance: Mapping[str, Any] | None = None,
         trees: Sequence[str] = (),
         whole: Mapping[str, Any] | None = None,
     ) -> bool:
@@ -282,7 +283,9 @@ class Inspector(ABC):
 
         stream: an empty file that gets a line for each call as it ends, in place of a tree; with
         rereads, also with what has become of the arguments by then. seed: of the addresses at which
-        what the program makes from now on lies; None: as they come. trees: paths that its texts leave out.
+        what the program makes from now on lies; None: as they come. chance: the `seed` of
+        generators of random numbers that the program gives none, and `examples`, the directory that hypothesis has
+        in the place of its own; None: as they come. trees: paths that its texts leave out.
         whole: of which calls the stream has all that their values store: `first` and `last`, numbers in the order
         in which calls begin, and the `seconds` that may go into that. Of the others it has a line in brief.
         """

@@ -340,6 +340,7 @@ class ProbeInspector(Inspector):
         stream: str | None = None,
         rereads: bool = False,
         seed: int | None = None,
+        chance: Mapping[str, Any] | None = None,
         trees: Sequence[str] = (),
         whole: Mapping[str, Any] | None = None,
     ) -> bool:
@@ -349,6 +350,7 @@ class ProbeInspector(Inspector):
             "stream": stream,
             "rereads": rereads or None,
             "seed": seed,
+            "chance": None if chance is None else dict(chance),
             "trees": list(trees) or None,
             "whole": None if whole is None else dict(whole),
         }

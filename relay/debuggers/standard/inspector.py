@@ -386,6 +386,7 @@ class StandardInspector(Inspector):
         stream: str | None = None,
         rereads: bool = False,
         seed: int | None = None,
+        chance: Mapping[str, Any] | None = None,
         trees: Sequence[str] = (),
         whole: Mapping[str, Any] | None = None,
     ) -> bool:

@@ -9,6 +9,7 @@ worktree         a revision of a git repository, in a directory of its own
 tree_paths       folders of a tree that an interpreter imports from
 scratch          the directory of one comparison, and what killed ones have left
 recorded_run     one run, recorded into a file
+equal_chance     what the runs of both sides have alike, though the program leaves it to chance
 failure_words    the line of what it printed that says what failed
 readings         all runs of a comparison, each read once
 stream_reader    that file, read

@@ -59,6 +59,10 @@ class Chance(NamedTuple):
         """Whether each other run has made it with equal arguments."""
         return all(call in each for each in self.known)
 
+    def of_functions(self) -> Chance:
+        """The same of a run that draws other random numbers: what it has not called is not unknown for that."""
+        return Chance((), self.functions)
+
     def joined(self, other: Chance) -> Chance:
         """With what the first run differs in from another one."""
         functions = {kind: self.functions[kind] | other.functions[kind] for kind in DifferenceKind}

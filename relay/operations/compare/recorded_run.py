@@ -21,6 +21,7 @@ from relay.models.hangs import HangRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.operations.compare.comparable_text import comparable_output
+from relay.operations.compare.equal_chance import EqualChance
 from relay.operations.compare.failure_words import failure_words, last_line_without_warnings
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.stream_reader import join_tail
@@ -116,6 +117,8 @@ class Ran:
     """What it called after its first stop is not recorded."""
     complaint: str
     """Why the recording has broken off; empty if it has not."""
+    draws: bool
+    """Whether it may have drawn random numbers from a generator to which it gave no seed."""
     is_lost: bool
     """Whether it has ended without a word of its calls, as by os._exit."""
     unmet: str
@@ -198,6 +201,7 @@ async def run_recorded(
     *,
     rereads: bool = False,
     seed: int | None = None,
+    chance: EqualChance | None = None,
     limit: float | None = None,
     progress: Progress | None = None,
     whole: Whole | None = None,
@@ -206,7 +210,7 @@ async def run_recorded(
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
     seed: by which the addresses of its objects are drawn, which is no matter to most programs; None: as
-    they come. limit: in seconds, how long it may run; then it is ended, and what it has called by then is recorded.
+    they come. chance: what other runs may have alike; None: the program leaves it to chance. limit: in seconds, how long it may run; then it is ended, and what it has called by then is recorded.
     whole: of which calls all is recorded that their values store; None: of all.
     """
     progress = progress or Progress()
@@ -221,6 +225,7 @@ async def run_recorded(
                 stream=str(stream),
                 rereads=rereads,
                 seed=seed,
+                chance=chance._asdict() if chance else None,
                 trees=side.roots,
                 whole=whole._asdict() if whole else None,
             )
@@ -249,6 +254,7 @@ async def run_recorded(
                 python=python or interpreter or settings.python_path,
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
+                draws=bool((session.program_run.calls or {"draws": True}).get("draws")),
                 is_lost=session.program_run.calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",

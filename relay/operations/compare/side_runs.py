@@ -10,6 +10,11 @@ import trio
 
 from relay.config import Settings
 from relay.errors import RelayError
+from relay.operations.compare.equal_chance import (
+    EqualChance,
+    bring_examples,
+    remembered_examples,
+)
 from relay.operations.compare.readings import Readings
 from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import Printed, Progress, Ran, Side, run_recorded
@@ -46,15 +51,18 @@ class SideRuns:
         self._readings = Readings(self.masked, sides)
         self._python: str | None = None
         self._count = 0
+        self._examples = remembered_examples(sides[0].cwd, sides[0].root, sides[0].env)
         self._last: Ran | None = None
         self._exit_codes: tuple[set[int | None], set[int | None]] = (set(), set())
         self._printed: tuple[set[Printed], set[Printed]] = (set(), set())
 
-    async def run(self, side: Side, *, rereads: bool = False, scattered: bool = True) -> Ran:
+    async def run(
+        self, side: Side, *, rereads: bool = False, scattered: bool = True, seed: int = 0
+    ) -> Ran:
         """One more. Raises RelayError if it cannot be started.
 
         rereads: with what becomes of arguments. scattered: from the third on with addresses by lot; what
-        depends on them is chance.
+        depends on them is chance. seed: of random numbers, see `EqualChance`.
         """
         self._count += 1
         is_further = self._count > len(self.sides)
@@ -67,6 +75,7 @@ class SideRuns:
                 side.python or self._python,
                 rereads=rereads,
                 seed=self._count if scattered and is_further else None,
+                chance=await self._chance_of_run(seed),
                 limit=self._limit and self._limit * (FURTHER if is_further else 1),
                 progress=self._progress,
                 whole=self.whole[self.sides.index(side)],
@@ -77,6 +86,14 @@ class SideRuns:
             self._exit_codes[self.sides.index(side)].add(ran.exit_code)
             self._printed[self.sides.index(side)].add(ran.printed)
         return ran
+
+    async def _chance_of_run(self, seed: int) -> EqualChance | None:
+        """Two runs of one program differ in nothing but chance: that is left to them."""
+        if self.are_of_one:
+            return None
+        directory = Path(self._home) / f"{self._count}.examples"
+        await trio.to_thread.run_sync(bring_examples, self._examples, directory)
+        return EqualChance(seed, str(directory))
 
     async def both(self, *, rereads: bool = False) -> Pair:
         """One more of each."""

@@ -26,6 +26,9 @@ from relay.operations.compare.recorded_run import Ran
 from relay.operations.compare.side_runs import Pair, SideRuns, ends_differ
 from relay.operations.compare.whole_calls import Whole, as_far_as, enough_of
 
+OTHER_SEED = 1
+"""Of a run that shows what depends on random numbers; those of all others are 0."""
+
 Found = tuple[Comparison, Answer]
 """What two runs differ in, and that in words."""
 
@@ -82,7 +85,8 @@ class WithoutChance:
         if is_open and not knows_changes:
             return await self._compared_with_changes(first, (again, second))
         chances = chance, await self.chance((first[1], second))
-        return await self.compared(first, *chances, with_changes=is_open)
+        cleared = await self.compared(first, *chances, with_changes=is_open)
+        return await self._without_numbers(cleared, first, *chances, with_changes=is_open)
 
     async def _compared_with_changes(self, first: Pair, second: Pair) -> Found:
         """Of two runs of each side, the later of which know what calls change in their arguments."""
@@ -99,7 +103,24 @@ class WithoutChance:
                 third = await self._runs.run(self._runs.sides[1], rereads=True)
                 theirs = theirs.joined(await self.chance((second[1], third)))
                 found, answer = await self.compared(second, ours, theirs, with_changes=True)
-        return found, answer
+        return await self._without_numbers((found, answer), second, ours, theirs, with_changes=True)
+
+    async def _without_numbers(
+        self, so_far: Found, ran: Pair, ours: Chance, theirs: Chance, *, with_changes: bool
+    ) -> Found:
+        """The same but for functions that depend on random numbers: in all these runs they were the same.
+
+        Where one side draws one more, each later one is another; that is no cause.
+        """
+        found, answer = so_far
+        if not found.differs or not any(one.draws for one in ran):
+            return so_far
+        try:
+            other = await self._runs.run(self._runs.sides[0], rereads=with_changes, seed=OTHER_SEED)
+        except RelayError as error:
+            return found, answer.without_further_run(error)
+        numbers = (await self.chance((ran[0], other), with_changes=with_changes)).of_functions()
+        return await self.compared(ran, ours.joined(numbers), theirs, with_changes=with_changes)
 
     async def chance(self, runs: Pair, *, with_changes: bool = True) -> Chance:
         """What two runs of one side differ in, by the numbers of the first of them."""

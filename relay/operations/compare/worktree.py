@@ -18,6 +18,8 @@ from relay.operations.compare.scratch import scratch_directory
 _MADE = (".py", ".pyd", ".so")
 """Ends of the names of modules that an installation may make, and that git is told to ignore."""
 _COMPILED = _MADE[1:]
+_REMEMBERED = ".pytest_cache"
+"""The folder in which tests keep which of them failed last: `--lf` runs these."""
 _LIST_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 _NATIVE_SOURCES = ("*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.pxd", "*.pyx", "*.rs")
 
@@ -51,7 +53,8 @@ async def toplevel(directory: str) -> str:
 @asynccontextmanager
 async def worktree(root: str, revision: str) -> AsyncIterator[Worktree]:
     """The tree at `root` as it is at a revision, for as long as the block runs; with the modules that git ignores
-    beside those that it has, as one of its version, or what was compiled: those are of the tree at `root`.
+    beside those that it has, as one of its version, or what was compiled, and with which tests failed last:
+    those are of the tree at `root`.
 
     Raises InvalidRequest for a revision that git does not know.
     """
@@ -70,6 +73,7 @@ async def worktree(root: str, revision: str) -> AsyncIterator[Worktree]:
                 raise InvalidRequest(f"git made no worktree of {revision}: {complaint[-200:]}")
             _, ignored, _ = await _git(root, *_LIST_IGNORED)
             made = await trio.to_thread.run_sync(_bring_modules, root, tree, ignored.split("\0"))
+            await trio.to_thread.run_sync(_bring_remembered, root, tree)
             is_compiled = any(name.endswith(_COMPILED) for name in made)
             yield Worktree(tree, is_compiled and await _has_other_native_sources(root, commit))
         finally:
@@ -95,6 +99,11 @@ def _bring_modules(root: str, tree: str, names: Sequence[str]) -> list[str]:
                     shutil.copyfile(ours, theirs)
                 brought.append(name)
     return brought
+
+
+def _bring_remembered(root: str, tree: str) -> None:
+    with suppress(OSError):  # there is none, or the revision has one
+        shutil.copytree(os.path.join(root, _REMEMBERED), os.path.join(tree, _REMEMBERED))
 
 
 async def _has_other_native_sources(root: str, commit: str) -> bool:

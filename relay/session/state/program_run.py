@@ -79,6 +79,8 @@ class WantedCalls:
     """Whether that line has what has become of the arguments by the end of the call."""
     seed: int | None = None
     """Of the addresses at which the program's objects lie; None: as they come."""
+    chance: Mapping[str, Any] | None = None
+    """What generators of random numbers begin with, as the inspector takes it; None: the system decides."""
     trees: Sequence[str] = ()
     """Paths that are left out of the texts of the stream before these are cut, the inner ones first."""
     whole: Mapping[str, Any] | None = None

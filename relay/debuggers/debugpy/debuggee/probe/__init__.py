@@ -135,6 +135,7 @@ PARTS = (
     "calls/looks",
     "calls/kept_texts",
     "calls/scattered",
+    "calls/equal_chance",
     "calls/stored",
     "calls/stored_families",
     "calls/tree",

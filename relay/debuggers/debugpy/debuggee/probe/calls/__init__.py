@@ -13,6 +13,7 @@ looks       whether such a text would be the same again
 kept_texts  such texts, for values that have not changed
 compiled_code  modules that are compiled, as those that are read
 scattered   addresses by lot, for a run that shows what depends on them
+equal_chance  generators of random numbers that begin alike in several runs
 monitor     the calls' events by `sys.monitoring`: 3.12 and later
 settrace    the same by `sys.settrace`, before
 """

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
         leave_what_is_compiled,
         read_what_is_compiled,
     )
+    from relay.debuggers.debugpy.debuggee.probe.calls.equal_chance import (
+        give_back_chance,
+        has_drawn,
+        share_chance,
+    )
     from relay.debuggers.debugpy.debuggee.probe.calls.monitor import CallsMonitor
     from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls.scattered import (
@@ -61,14 +66,15 @@ def calls_start(
     stream: str | None = None,
     rereads: bool = False,
     seed: int | None = None,
+    chance: dict[str, Any] | None = None,
     trees: Sequence[str] = (),
     whole: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Record own calls from now on, in place of any recording before. For pydevd's own thread.
 
     stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
-    become of the arguments by the end of the call. seed: of addresses that are by lot. trees: paths that are left
-    out of texts before these are cut. whole: which calls of a stream are recorded with all that their values
+    become of the arguments by the end of the call. seed: of addresses that are by lot. chance: what
+    `share_chance` takes. trees: paths that are left out of texts before these are cut. whole: which calls of a stream are recorded with all that their values
     store, as `WholeCalls` has it; None: all.
     """
     require_purpose("traces")
@@ -88,6 +94,8 @@ def calls_start(
     _recording.listener, _recording.is_read = listener(record), False
     if seed is not None:
         scatter_addresses(seed)
+    if chance is not None:
+        share_chance(**chance)
     hook_suspensions("calls", before=_end_calls_at_stop)
     can = attempt(_recording.listener.start, default=False)
     if not can:
@@ -104,7 +112,7 @@ def calls_read(stopped: bool = False) -> dict[str, Any]:
         _end_calls("stopped")
     if not record.is_active:
         _recording.is_read = True
-    return {"calls": record.answer(_MOST_CALL_ROWS)}
+    return {"calls": _calls_answer(record)}
 
 
 def report_calls() -> None:
@@ -113,7 +121,11 @@ def report_calls() -> None:
     if record is None or _recording.is_read or py_db is None:
         return
     _end_calls("ended")
-    send_event(py_db, CALLS_EVENT, {"calls": record.answer(_MOST_CALL_ROWS)})
+    send_event(py_db, CALLS_EVENT, {"calls": _calls_answer(record)})
+
+
+def _calls_answer(record: CallRecord) -> dict[str, Any]:
+    return dict(record.answer(_MOST_CALL_ROWS), draws=has_drawn())
 
 
 def forget_calls() -> None:
@@ -130,6 +142,7 @@ def _end_calls(state: str) -> None:
             record.finish(state)
             leave_what_is_compiled()
             gather_addresses()
+            give_back_chance()
         _recording.listener = None
         if listener is not None:
             attempt(listener.stop)

@@ -13,18 +13,19 @@ _POOLED = tuple(range(0, 480, 16))  # bytes, of the sizes that Python has pools 
 _LARGEST = 4096  # bytes, to which the others are allocated: those of classes are among them
 _OF_EACH_SIZE = 200
 _OF_LARGEST = 1000
-_MULTIPLIER, _INCREMENT, _MASK = 6364136223846793005, 1442695040888963407, (1 << 64) - 1
+MULTIPLIER, INCREMENT, STATE_MASK = 6364136223846793005, 1442695040888963407, (1 << 64) - 1
+"""Of a sequence by lot: each state is `state * MULTIPLIER + INCREMENT`, of which the upper half is drawn."""
 
 _between_gaps: list[Any] = []
 
 
 def scatter_addresses(seed: int) -> None:
     """Have objects that are made from now on lie where only another run with this seed has them."""
-    state = seed & _MASK
+    state = seed & STATE_MASK
 
     def draw(bound: int) -> int:
         nonlocal state
-        state = (state * _MULTIPLIER + _INCREMENT) & _MASK
+        state = (state * MULTIPLIER + INCREMENT) & STATE_MASK
         return (state >> 33) % bound
 
     draw(2)  # the first ones of seeds that are near are near

@@ -1,0 +1,162 @@
+"""`relay diff` of programs that draw their data at random: both runs draw the same, and that is no cause."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.debuggers.bootstrap_runner import installed_python
+from tests.programs import Program
+from tests.test_diff import Diff, diff, git
+
+__all__ = ["diff"]
+
+DATA = """
+    import random
+    import sys
+    SOURCES
+
+    def rounded(number, by):
+        if "--new" in sys.argv and number % 7 == 0:
+            return number
+        return number - number % by
+
+    def data():
+        return DRAWN
+
+    for number in data():
+        rounded(int(number), 10)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "drawn", "version"),
+    [
+        ("", "[random.randrange(10**9) for _ in range(99)]", "3.8"),
+        ("", "[random.randrange(10**9) for _ in range(99)]", "3.13"),
+        ("", "random.Random().sample(range(10**9), 99)", "3.11"),
+        ("import numpy", "numpy.random.default_rng().integers(10**9, size=99)", None),
+        ("import numpy", "numpy.random.randint(10**9, size=99)", None),
+    ],
+    ids=["shared, 3.8", "shared, 3.13", "of its own", "numpy", "numpy's shared one"],
+)
+def test_data_at_random_is_the_same_in_both_runs(
+    diff: Diff, tmp_path: Path, source: str, drawn: str, version: str | None
+) -> None:
+    Program.write(tmp_path / "main.py", DATA.replace("SOURCES", source).replace("DRAWN", drawn))
+    python = [installed_python(version)] if version else []
+    found = diff("--", *python, "main.py", ":::", *python, "main.py", "--new")
+    assert found.stdout.startswith("first call that differs: rounded at main.py:"), found
+    told = dict(line.split(": → ") for line in found.stdout.splitlines() if ": → " in line)
+    named = [name for name in told if name.endswith("2")]
+    assert int(told[named[0]]) % 7 == 0, found.stdout
+
+
+def test_what_depends_on_random_numbers_differs_by_chance(diff: Diff, tmp_path: Path) -> None:
+    """One side draws one more, so that all others are others; the cause would be anywhere."""
+    program = """
+    import random
+    import sys
+
+    def draw():
+        return random.random()
+
+    def priced(number):
+        return number + ("--dear" in sys.argv)
+
+    if "--more" in sys.argv:
+        random.random()
+    draw()
+    priced(3)
+    """
+    Program.write(tmp_path / "main.py", program)
+    equal = diff("--", "main.py", ":::", "main.py", "--more")
+    assert equal.stdout == (
+        "no call differs but for 1 where two runs of one side differ, too"
+        " (first draw at main.py:4): 2 with equal arguments, of 2 and 2\n"
+    )
+    dear = diff("--", "main.py", ":::", "main.py", "--more", "--dear")
+    assert dear.stdout.startswith("first call that differs: priced at main.py:"), dear
+
+
+def test_two_runs_of_one_command_are_left_to_chance(diff: Diff, tmp_path: Path) -> None:
+    program = """
+    import random
+
+    def draw():
+        return random.random()
+
+    draw()
+    """
+    Program.write(tmp_path / "main.py", program)
+    found = diff("--", "main.py", ":::", "main.py")
+    differs = "where two runs of this one command differ (first draw at main.py:3)"
+    assert differs in found.stdout, found
+
+
+def test_a_generator_with_a_seed_is_as_ever(diff: Diff, tmp_path: Path) -> None:
+    program = """
+    import random
+
+    def facts():
+        shared = random.Random.seed is type(random._inst).seed
+        random.seed(5)
+        numbers = random.random(), random.Random(5).random(), random.Random("5").random()
+        return shared, random.seed.__self__ is random._inst, numbers
+
+    FACTS = facts()
+    print(FACTS)
+    assert FACTS == (True, True, (0.6229016948897019, 0.6229016948897019, 0.7298317482601286)), FACTS
+    """
+    Program.write(tmp_path / "main.py", program)
+    equal = diff("--", "main.py", ":::", "main.py", "x")
+    assert (equal.returncode, equal.stderr) == (0, ""), equal
+
+
+TESTS = """
+    from hypothesis import given
+    from hypothesis.strategies import integers
+
+    from sizes import blocks
+
+    @given(integers(0, 10**12))
+    def test_blocks_hold_what_they_are_for(size):
+        assert blocks(size) * 512 >= size
+"""
+
+
+def test_hypothesis_gives_both_runs_the_examples_that_failed_before(
+    diff: Diff, tmp_path: Path
+) -> None:
+    root = tmp_path / "repository"
+    right = "def blocks(size):\n    return -(-size // 512)\n"
+    sizes = Program.write(root / "sizes.py", right)
+    Program.write(root / "test_sizes.py", TESTS)
+    Program.write(root / ".gitignore", "__pycache__\n")
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_sizes.py")
+
+    wrong_above = "def blocks(size):\n    return -(-size // 512) if size <= 10**11 else 0\n"
+    Program.write(sizes.path, wrong_above)
+    assert subprocess.run([sys.executable, *words], cwd=root, check=False).returncode == 1
+    remembered = contents(root / ".hypothesis")
+    assert any("examples" in path.parts for path in remembered)
+
+    Program.write(sizes.path, right.replace("512)", "512) - (str(size).count('0') == 10)"))
+    found = diff("--rev", "HEAD", "--", *words, cwd=root)
+    assert found.stdout.splitlines()[:4] == [
+        "first call that differs: blocks at sizes.py:1",
+        "  with size=100000000001",
+        "this tree: → 195312500",
+        "HEAD: → 195312501",
+    ], found
+    assert contents(root / ".hypothesis") == remembered
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
