@@ -5,7 +5,8 @@ Source: contract, section 7.
 
 from __future__ import annotations
 
-from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger, is_program
+from relay.debuggers.standard.adapter import is_program
+from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger
 from relay.models.adapters import ConfiguredAdapter
 from relay.session.debugger import Ability
 

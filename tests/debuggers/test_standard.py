@@ -8,7 +8,8 @@ import pytest
 
 from relay.debuggers.known import known_debuggers
 from relay.debuggers.perl import PERL
-from relay.debuggers.standard.debugger import StandardDebugger, filled
+from relay.debuggers.standard.adapter import filled
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.errors import NotSupported
 from relay.models.adapters import OWN_ADAPTERS
 from relay.session.debugger import Ability

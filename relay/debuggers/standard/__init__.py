@@ -1,6 +1,7 @@
 """Debuggers that are an adapter of their own: what plain DAP can answer, and how they are started.
 
-debugger          a debugger that is a command which speaks DAP, with its templates
+adapter           a debugger that is a command which speaks DAP, as it is described, with its templates
+debugger          what a session asks of one
 start             the adapter as a guarded process, and the first words with it
 handshake         from a link to a program that runs
 program_sessions  an adapter that asks for a session of each process

@@ -7,9 +7,10 @@ Source: API section 3.3, DAP attach.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from relay.actions import Action
+from relay.debuggers.standard.adapter import StandardAdapter
 from relay.debuggers.standard.start import NOT_THERE, AdapterStart
 from relay.errors import AttachFailed, AttachRefused, RelayError
 from relay.session.debuggee.attach_target import AttachTarget, time_limit
@@ -18,12 +19,9 @@ from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.session import Session
 
-if TYPE_CHECKING:
-    from relay.debuggers.standard.debugger import StandardDebugger
-
 
 def attach_through_adapter(
-    session: Session, adapter: StandardDebugger, target: AttachTarget
+    session: Session, adapter: StandardAdapter, target: AttachTarget
 ) -> Starter:
     """Raises NotSupported if it does not attach by that, LaunchFailed if it is not there."""
     values = _values(target)

@@ -6,10 +6,11 @@ Source: DAP launch; contract, section 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
+from relay.debuggers.standard.adapter import StandardAdapter
 from relay.debuggers.standard.adapter_input import AdapterInput
 from relay.debuggers.standard.start import AdapterStart
 from relay.errors import DebuggerError, LaunchFailed, NotSupported, RelayError
@@ -19,14 +20,11 @@ from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.source_analysis import launch_syntax_error
 
-if TYPE_CHECKING:
-    from relay.debuggers.standard.debugger import StandardDebugger
-
 SHARE = 0.95
 """Of the time limit of a start: what is left is for saying what was waited for."""
 
 
-def launch_through_adapter(adapter: StandardDebugger, plan: LaunchPlan) -> Starter:
+def launch_through_adapter(adapter: StandardAdapter, plan: LaunchPlan) -> Starter:
     """The way to start it. Raises LaunchFailed if there is no such adapter here."""
     adapter_start = AdapterStart(adapter, plan.cwd, plan.env)
 
@@ -62,14 +60,14 @@ def _values(plan: LaunchPlan) -> dict[str, Any]:
     }
 
 
-def _open_stdin(debuggee: Debuggee, adapter: StandardDebugger, first: bytes) -> None:
+def _open_stdin(debuggee: Debuggee, adapter: StandardAdapter, first: bytes) -> None:
     if (request := adapter.stdin_request) is not None:
         assert debuggee.link is not None
         debuggee.open_stdin(AdapterInput(debuggee, debuggee.link, request), first)
 
 
 def _why(
-    found: RelayError, adapter: StandardDebugger, plan: LaunchPlan, details: Mapping[str, Any]
+    found: RelayError, adapter: StandardAdapter, plan: LaunchPlan, details: Mapping[str, Any]
 ) -> RelayError:
     if isinstance(found, DebuggerError) and (fault := adapter.syntax_fault(found)) is not None:
         return launch_syntax_error(adapter.languages[0], fault.file or str(plan.script), fault)

@@ -11,11 +11,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
 from relay.dap.conversation import IncomingRequest
+from relay.debuggers.standard.adapter import StandardAdapter
 from relay.debuggers.standard.handshake import shake_hands
 from relay.debuggers.standard.program_sessions import ProgramSessions
 from relay.errors import LaunchFailed
@@ -31,9 +32,6 @@ from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.attach_target import dial
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
-
-if TYPE_CHECKING:
-    from relay.debuggers.standard.debugger import StandardDebugger
 
 LOOPBACK = "127.0.0.1"
 DIAL_SECONDS = 0.02
@@ -59,7 +57,7 @@ class AdapterStart:
 
     def __init__(
         self,
-        adapter: StandardDebugger,
+        adapter: StandardAdapter,
         cwd: str,
         env: Mapping[str, str],
         *,
@@ -295,7 +293,7 @@ async def _nowhere() -> ByteStream:
     raise ConnectionRefusedError("it does not listen")
 
 
-def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:
+def _require(adapter: StandardAdapter, env: Mapping[str, str]) -> None:
     if not adapter.command:
         raise LaunchFailed(
             f"there is no {adapter.name} adapter any more",
