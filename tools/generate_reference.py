@@ -19,7 +19,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import get_args
 
 import click
 from pydantic_core import PydanticUndefined
@@ -37,6 +37,7 @@ from relay.models.output import EventType
 from relay.models.sessions import STOP_REASONS
 from relay.quick import shell as quick_shell
 from tools.completion_scripts import scripts
+from tools.markdown import Cells, anchor, table, type_of, values
 from tools.reference_lines import line_commands, line_events, tool_calls
 from tools.reference_mcp import mcp_tools
 
@@ -49,24 +50,6 @@ HELP_WIDTH = quick_shell.HELP_WIDTH - 2
 """As click takes it of a terminal."""
 
 REFERENCE_WIDTH = 100
-
-Cells: TypeAlias = Sequence[str]
-
-
-def table(head: Cells, rows: Iterable[Cells]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def anchor(heading: str) -> str:
-    """The anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
 
 # Routes -------------------------------------------------------------------------------
 
@@ -172,7 +155,7 @@ def _models(document: Document) -> Iterator[str]:
         if "description" in schema:
             yield f"{' '.join(schema['description'].split())}\n"
         if "enum" in schema:
-            yield f"One of {_values(schema['enum'])}.\n"
+            yield f"One of {values(schema['enum'])}.\n"
         else:
             yield table(["field", "type", "default", "meaning"], _field_rows(schema))
 
@@ -189,45 +172,6 @@ def _default(field: Schema, *, required: bool) -> str:
         return "required"
     default = json.dumps(field.get("default"))
     return f"`{default}`" if len(default) <= LONGEST_DEFAULT else ""
-
-
-def type_of(schema: Schema) -> str:
-    """A schema in a few words."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{anchor(name)})"
-    if "const" in schema:
-        return _values([schema["const"]])
-    if "enum" in schema:
-        return _values(schema["enum"])
-    for combination in ("anyOf", "oneOf", "allOf"):
-        if combination in schema:
-            return " or ".join(dict.fromkeys(map(type_of, schema[combination])))
-    return _plain_type(schema)
-
-
-def _plain_type(schema: Schema) -> str:
-    kind = schema.get("type", "any")
-    if kind == "array":
-        return f"list of {type_of(schema.get('items', {}))}"
-    if kind == "string" and "format" in schema:
-        return str(schema["format"])
-    return f"{kind}{_bounds(schema)}"
-
-
-def _bounds(schema: Schema) -> str:
-    low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
-    high = schema.get("maximum")
-    parts = [
-        "" if low is None else f" from {low}",
-        "" if above is None else f" above {above}",
-        "" if high is None else f" up to {high}",
-    ]
-    return "".join(parts)
-
-
-def _values(values: Iterable[Any]) -> str:
-    return ", ".join(f"`{json.dumps(value)}`" for value in values)
 
 
 # Errors -------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from relay.faces.common.tool_calls import CALLS, PREFIX
 from relay.faces.tool.document import errors_of
 from relay.models import line_protocol as protocol
 from relay.models import tool
+from tools.markdown import table
 
 DOES = {
     "initialize": ("initialized", "Take a program. It does not run yet, and may be another again."),
@@ -105,9 +106,6 @@ def _models() -> list[type[BaseModel]]:
 
 
 def _fields(model: type[BaseModel], kind: str) -> Iterator[str]:
-    # Not at the top: that module imports this one.
-    from tools.generate_reference import table
-
     schema = model.model_json_schema()
     required = schema.get("required", [])
     rows = [

@@ -8,6 +8,7 @@ from typing import Any
 
 from relay.faces.mcp.tables import table_of
 from relay.faces.mcp.tools import Tool
+from tools.markdown import table, type_of
 
 HEADINGS = {"default": "## The tools", "v0": "## The tools of the tool API"}
 INTRODUCTIONS = {
@@ -29,9 +30,6 @@ def _table(name: str) -> Iterator[str]:
 
 
 def _tool(tool: Tool) -> Iterator[str]:
-    # Not at the top: that module imports this one.
-    from tools.generate_reference import table
-
     yield f"### {tool.name}\n\n{tool.description}\n"
     schema = tool.model.model_json_schema()
     required = schema.get("required", [])
@@ -49,8 +47,6 @@ def _fields(schema: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 def _row(
     name: str, field: Mapping[str, Any], schema: Mapping[str, Any], required: bool
 ) -> tuple[str, ...]:
-    from tools.generate_reference import type_of
-
     plain = _without_null(field, schema.get("$defs", {}))
     default = "required" if required else _default(field.get("default"))
     return (f"`{name}`", type_of(plain), default, field.get("description", ""))

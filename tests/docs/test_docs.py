@@ -27,6 +27,7 @@ from relay.models.sessions import STOP_REASONS
 from tests.docs import walk
 from tests.e2e.conftest import running_relay
 from tools import generate_reference as generator
+from tools.markdown import anchor
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
@@ -51,7 +52,7 @@ def prose(page: Path) -> str:
 
 def headings(page: Path) -> set[str]:
     text = walk.FENCE.sub("", page.read_text())
-    return {generator.anchor(match["text"]) for match in HEADING.finditer(text)}
+    return {anchor(match["text"]) for match in HEADING.finditer(text)}
 
 
 # Complete -------------------------------------------------------------------------------
@@ -134,9 +135,7 @@ def test_every_variable_that_the_pages_name_exists() -> None:
 
 
 def test_every_event_type_has_a_section() -> None:
-    assert {generator.anchor(name) for name in get_args(EventType)} <= headings(
-        REFERENCE / "events.md"
-    )
+    assert {anchor(name) for name in get_args(EventType)} <= headings(REFERENCE / "events.md")
 
 
 def test_every_status_and_stop_reason_is_named() -> None:
