@@ -16,6 +16,7 @@ request_names   what a client has asked for, as reports say it
 own_code        which code is the program's own
 imports         what is to be done in a module as soon as it is there
 listening       functions of libraries, wrapped once for all that listen
+pytest_test     the test that pytest runs now
 inner_tests     tests that are run by a test, for it to judge
 noted           what fails while a test runs on, or is text in its report
 pytest_ids      ids of pytest's tests as it prints them

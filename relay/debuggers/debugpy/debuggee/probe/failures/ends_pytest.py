@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         name_tests_of,
         test_id,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.pytest_test import pytest_test
     from relay.debuggers.debugpy.debuggee.probe.failures.time_limits import (
         keep_time_limits,
         lift_time_limit,
@@ -74,8 +75,8 @@ def _listen_to_pytest(runner: Any) -> None:
 def _at_pytest_phase(item: Any, when: Any) -> None:
     if _is_inner_run():
         return
-    _running_test.item = None if when is None else item
-    _running_test.phase = when
+    pytest_test.item = None if when is None else item
+    pytest_test.phase = when
     if when is None:
         end_test()
     else:
@@ -88,23 +89,8 @@ def _at_pytest_phase(item: Any, when: Any) -> None:
         begin_test(test_id(item), _directory_of(item))
 
 
-class _RunningTest:
-    """The test that pytest runs, and which phase of it."""
-
-    item: Any = None
-    phase: str | None = None
-
-
-_running_test = _RunningTest()
-
-
 def _is_inner_run() -> bool:
-    return is_run_by_a_test(_running_test.item)
-
-
-def pytest_phase() -> str | None:
-    """setup, call or teardown, while pytest runs one."""
-    return _running_test.phase
+    return is_run_by_a_test(pytest_test.item)
 
 
 # A phase that raised has failed when it is reported as failed: who tries again, or expects it,
@@ -194,8 +180,8 @@ def _directory_of(item: Any) -> str | None:
 def _phase_failed(call: Any, report: Any, raised: Any = None) -> None:
     """`raised`: what pytest knew of it, before a plugin put something else in its place."""
     is_inner = _is_inner_run()
-    if _running_test.item is not None and not is_inner:
-        lift_time_limit(_running_test.item)
+    if pytest_test.item is not None and not is_inner:
+        lift_time_limit(pytest_test.item)
     about = call.excinfo
     if _stands_for_others(about) and not is_inner:
         if _noted_failed(report) and (raised is None or _stands_for_others(raised)):
@@ -244,7 +230,7 @@ def _listen_to_checks(log: Any) -> None:
 def _at_state_of_checks() -> None:
     frame = calling_frame()
     if frame.f_code.co_name == "log_failure" and not _is_inner_run():
-        note_check(_error_of_check(**frame.f_locals), _running_test.phase)
+        note_check(_error_of_check(**frame.f_locals), pytest_test.phase)
 
 
 def _error_of_check(msg: Any, check_str: Any, tb: Any, **_: Any) -> Any:

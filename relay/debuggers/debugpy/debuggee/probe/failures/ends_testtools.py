@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.ends_pytest import pytest_phase
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import (
         after_case,
         at_case,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         noted_failed,
         take_noted,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.pytest_test import pytest_test
     from relay.debuggers.debugpy.debuggee.probe.values.types import module_of, mro_of, name_of
 
 _NO_FAILURES = ("_ExpectedFailure", "_UnexpectedSuccess", "KeyboardInterrupt", "MultipleExceptions")
@@ -65,7 +65,7 @@ def _part_of_case(test: Any) -> Any:
     """What pytest will report of, or the case itself; None where a case of pytest's runs another."""
     if not runs_pytest():
         return test
-    return pytest_phase() if tests_around() == _AROUND_UNDER_PYTEST else None
+    return pytest_test.phase if tests_around() == _AROUND_UNDER_PYTEST else None
 
 
 def _at_testtools_exception(test: Any, about: Any, *_: Any, **__: Any) -> None:

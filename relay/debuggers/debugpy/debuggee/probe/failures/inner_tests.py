@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.ends_pytest import pytest_phase
+    from relay.debuggers.debugpy.debuggee.probe.failures.pytest_test import pytest_test
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
 
 _RUNNER = os.path.join("_pytest", "runner.py")
@@ -38,7 +38,7 @@ def tests_around() -> int:
     """
     around = [frame.f_code for frame in _stack() if _is_one_of(_PHASES, frame)]
     is_elsewhere = not any(code.co_filename.endswith(_RUNNER) for code in around)
-    return len(around) + (is_elsewhere and pytest_phase() is not None)
+    return len(around) + (is_elsewhere and pytest_test.phase is not None)
 
 
 def is_innermost(case: Any) -> bool:

@@ -1,7 +1,8 @@
 """Stack frames: their scopes and code, and the expressions that are looked up or run in them.
 
 stack_frames        frames by the numbers that DAP gives them, apart from the debugger's own
-scopes              their locals and globals, in the order of definition
+namespaces          their locals and globals, in the order of definition
+scopes              the same, as DAP has them
 frame_memory        what only memory says of one: cells, and what an instruction is about to take
 frame_moves         frames that are made to go on in another code
 kept_locals         what was looked at, which a frame keeps no longer as it runs on

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         attempt,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
-    from relay.debuggers.debugpy.debuggee.probe.values.contents import Member
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member
     from relay.debuggers.debugpy.debuggee.probe.values.pages import child_counts, children_of
     from relay.debuggers.debugpy.debuggee.probe.values.references import Handle, references
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         JUMPS,
         begun_line,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in, unwinding_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import inserted_in, unwinding_in
 
 UNKNOWN: Any = ("unknown",)
 _NAME_LOADS = {

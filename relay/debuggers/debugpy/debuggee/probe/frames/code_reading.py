@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import dis
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import names_of_variables
+from typing import Any, NamedTuple
 
 
 class CodeInstruction(NamedTuple):
@@ -110,3 +107,9 @@ def _facts_of_operation(code: int) -> tuple[str, int, int, int]:
 
 
 _OPERATION_FACTS = [_facts_of_operation(code) for code in range(256)] if _IS_READ_HERE else []
+
+
+def names_of_variables(code: Any) -> list[str]:
+    """The frame's variables in the order in which it has them, from 3.11 on."""
+    cells = [name for name in code.co_cellvars if name not in code.co_varnames]
+    return [*code.co_varnames, *cells, *code.co_freevars]

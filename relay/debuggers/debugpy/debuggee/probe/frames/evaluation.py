@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         attempt,
         exception_line,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.contents import Member
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
         clean_answer,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import lost_locals
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of, local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of, local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import write_locals
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, exception_line
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, name_of, namespace_of

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
-    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import instructions_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import (
+        instructions_of,
+        names_of_variables,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_that_end_at
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in, unwinding_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import inserted_in, unwinding_in
 
 WORD_SIZE = 8
 INNER_AT = 3 * WORD_SIZE
@@ -210,12 +213,6 @@ def is_frame_of(ctypes: Any, inner: int, code: Any) -> bool:
 
 def word_at(ctypes: Any, address: int) -> int:
     return ctypes.c_void_p.from_address(address).value or 0
-
-
-def names_of_variables(code: Any) -> list[str]:
-    """The frame's variables in the order in which it has them, from 3.11 on."""
-    cells = [name for name in code.co_cellvars if name not in code.co_varnames]
-    return [*code.co_varnames, *cells, *code.co_freevars]
 
 
 def stack_depths(code: Any) -> dict[int, int]:

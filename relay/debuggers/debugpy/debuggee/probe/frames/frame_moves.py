@@ -19,6 +19,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import names_of_variables
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import (
         CODE_AT,
         INNER_AT,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         VALUES_AT,
         WORD_SIZE,
         is_frame_of,
-        names_of_variables,
         referred_object,
         word_at,
     )

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import HAS_FAST_VARIABLES
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import names_of_variables
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import (
         INNER_AT,
         WORD_SIZE,
         can_read_cells,
         is_frame_of,
-        names_of_variables,
         word_at,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import RETURN_VALUES

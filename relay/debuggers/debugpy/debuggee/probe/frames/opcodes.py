@@ -6,7 +6,7 @@ import dis
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import unwinding_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import unwinding_in
 
 
 def operations_named(names: Any) -> frozenset[int]:

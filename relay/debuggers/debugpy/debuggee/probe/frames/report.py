@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import post_mortem_entry
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         find_frame,
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import attribute_child
+    from relay.debuggers.debugpy.debuggee.probe.values.members import attribute_child
     from relay.debuggers.debugpy.debuggee.probe.values.references import scope_handle
     from relay.debuggers.debugpy.debuggee.probe.values.types import is_dunder, plan_of
     from relay.debuggers.debugpy.debuggee.probe.values.variables import describe

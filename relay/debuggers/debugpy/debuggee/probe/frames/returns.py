@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.values.contents import Member
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member
     from relay.debuggers.debugpy.debuggee.probe.values.references import references
     from relay.debuggers.debugpy.debuggee.probe.values.variables import describe
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import returned_values
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import exception_answer
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import attribute_child
+    from relay.debuggers.debugpy.debuggee.probe.values.members import attribute_child
     from relay.debuggers.debugpy.debuggee.probe.values.references import references, scope_handle
     from relay.debuggers.debugpy.debuggee.probe.values.variables import describe
 

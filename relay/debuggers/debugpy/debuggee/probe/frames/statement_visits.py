@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, index_at
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.expected import source_tree
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import inserted_in
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import CAN_HAVE_TRAPS
 
 _MOST_VISITS = 1000

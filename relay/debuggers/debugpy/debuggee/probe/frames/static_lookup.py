@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         raised_answer,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import compile_source, mangled
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import global_items, local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import is_remote_text
     from relay.debuggers.debugpy.debuggee.probe.frames.modules import sources_not_kept
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         client_path,
         debugger,
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
         exception_line,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.expected import is_expected
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import attribute_child
-    from relay.debuggers.debugpy.debuggee.probe.values.contents import Member
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member, attribute_child
     from relay.debuggers.debugpy.debuggee.probe.values.references import scope_handle
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import clean_answer, secrets_on_stack
     from relay.debuggers.debugpy.debuggee.probe.values.types import (

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
         value_named,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_passed_over
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import is_passed_over
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_class,
         module_of,

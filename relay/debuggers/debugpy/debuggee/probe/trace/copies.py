@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.values import PLAIN_SHOW, UNCHANGING
-    from relay.debuggers.debugpy.debuggee.probe.values.text import Text, generated_repr
+    from relay.debuggers.debugpy.debuggee.probe.values.text import WRITERS, Text, generated_repr
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         Plan,
         lookup,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         plan_of,
         qualname_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.writers import WRITERS
 
 MOST_COPIED = 70  # items: each takes three characters of a text that has 200
 _MOST_TAIL = 3  # items at its end that a list is shown to have got

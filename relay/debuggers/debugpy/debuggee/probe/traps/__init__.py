@@ -1,6 +1,7 @@
 """Breakpoints of lines and of data without tracing, mostly on Python 3.11: calls in the program's own bytecode.
 
 instructions.py   a code as instructions: taken apart, and put together again
+inserted.py       what was put into which code, and where
 line_checks.py    looks whether something has changed, for codes that may write
 assembly.py       a call put into a code wherever a line begins, or where it may have written
 entrances.py      where a frame that is under way comes into such a code

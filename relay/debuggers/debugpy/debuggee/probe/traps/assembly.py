@@ -18,20 +18,23 @@ Where the code may write what is watched (`LineChecks`), other calls are put in 
 
 from __future__ import annotations
 
-import dis
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.process.outside import know_calls_put_in
     from relay.debuggers.debugpy.debuggee.probe.traps.entrances import (
         Entrance,
         Way,
         handlers_on,
         offset_behind_call,
         way_in,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import (
+        note_checks,
+        note_ends,
+        note_inserted_at,
+        note_way_in,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
         UNIT_BYTES,
@@ -62,13 +65,6 @@ if TYPE_CHECKING:
 
 _TRAP_STACK = 4  # values that a trap has on the stack at most, its handler's included
 _LEAST_STACK = 8  # of a code with checks: what the handler of one that leaves has on it
-
-_inserted = CodeTable()
-_checked_behind = CodeTable()
-_passed_over = CodeTable()
-_unwound = CodeTable()
-_landings = CodeTable()
-_ways_in = CodeTable()
 
 
 def with_traps(
@@ -119,11 +115,11 @@ def with_traps(
     )
     _note_inserted(made, traps, way)
     if way:
-        _ways_in[made] = way.made[1].here, offset_behind_call(way)
+        note_way_in(made, way.made[1].here, offset_behind_call(way))
     if checks:
         _note_checks(made, traps, unwinding)
-        _unwound[made] = range((unwinding.instructions or landing)[0].here, len(made.co_code))
-        _landings[made] = landing[0].here
+        unwound = range((unwinding.instructions or landing)[0].here, len(made.co_code))
+        note_ends(made, unwound, landing[0].here)
     return made
 
 
@@ -145,18 +141,6 @@ def _laid_out(
 def stack_with_checks(code: Any) -> int:
     """How many values such a code has on the stack at most."""
     return int(max(code.co_stacksize + _TRAP_STACK, _LEAST_STACK))
-
-
-def landing_in(code: Any) -> int | None:
-    """Where a frame goes on in this code, which has checks, behind a call ahead of all its lines."""
-    found: int | None = _landings.get(code)
-    return found
-
-
-def entered_at(code: Any) -> tuple[int, int]:
-    """Of a code with an entrance, where it calls something, and what is behind that."""
-    found: tuple[int, int] = _ways_in.get(code)
-    return found
 
 
 def _way_in(
@@ -221,45 +205,6 @@ def _lead_into(
             is_reported = is_line_reported(before, comer.target, entry)
             line = last.before(before) if last.is_near(comer.target) else None
             comer.target = traps[comer.target].way_in(is_reported, line)
-
-
-def inserted_in(code: Any) -> dict[int, int]:
-    """Where in this code traps are: their offsets, each with that of the instruction behind the trap."""
-    found: dict[int, int] = _inserted.get(code, {})
-    return found
-
-
-know_calls_put_in(lambda code, offset: offset in inserted_in(code))
-
-
-def unwinding_in(code: Any) -> range:
-    """The offsets of what is called in this code where an exception leaves the frame, and behind it."""
-    found: range = _unwound.get(code, range(0))
-    return found
-
-
-def has_checks(code: Any) -> bool:
-    """Whether it is one that calls a check where it may have written."""
-    return code in _checked_behind
-
-
-def write_behind(code: Any, offset: int) -> int | None:
-    """Of a check at this offset, the line that may have written, of those that have run last."""
-    found: int | None = _checked_behind.get(code, {}).get(offset)
-    return found
-
-
-def is_passed_over(code: Any, offset: int) -> bool:
-    """Whether what is raised at this offset only tells a check that there is nothing to compare: the
-    program raised nothing."""
-    return offset in _passed_over.get(code, ())
-
-
-def is_before_send(code: Any, offset: int) -> bool:
-    """Whether a check at this offset stands where the frame hands on to another one: the next event
-    may be that one's."""
-    behind = _inserted.get(code, {}).get(offset)
-    return behind is not None and code.co_code[behind] == dis.opmap["SEND"]
 
 
 class _Trap:
@@ -376,19 +321,15 @@ def note_inserted(made: Any, inserted: Iterable[tuple[Instruction, Iterable[Inst
     note_inserted_at(made, at_places)
 
 
-def note_inserted_at(made: Any, places: dict[int, int]) -> None:
-    """The same by offsets: each with that of what it stands before."""
-    _inserted[made] = places
-
-
 def _note_checks(made: Any, traps: dict[Instruction, _Trap], unwinding: UnwindingChecks) -> None:
     checks = [*unwinding.checks, *[one for trap in traps.values() for one in trap.checks]]
-    _checked_behind[made] = {
+    lines = {
         at: line for one, line in checks for at in range(one.here, one.here + one.size, UNIT_BYTES)
     }
-    _passed_over[made] = {
+    passed_over = {
         at
         for trap in traps.values()
         for begin, behind, _ in trap.reads
         for at in range(begin.here, behind.here, UNIT_BYTES)
     }
+    note_checks(made, lines, passed_over)

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import handler_table
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
-        note_inserted_at,
-        stack_with_checks,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import stack_with_checks
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import note_inserted_at
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
         UNIT_BYTES,
         CodeHandler,

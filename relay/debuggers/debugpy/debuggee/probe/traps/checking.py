@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
-        landing_in,
-    )
     from relay.debuggers.debugpy.debuggee.probe.traps.beginnings import is_yet_to_begin
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import landing_in
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import questions
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import inserted_in
 
 
 class _ThreadAtTraps(threading.local):

@@ -14,15 +14,12 @@ if TYPE_CHECKING:
         go_on_in,
         room_for,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import (
-        entered_at,
-        inserted_in,
-        stack_with_checks,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import stack_with_checks
     from relay.debuggers.debugpy.debuggee.probe.traps.entrances import (
         Entrance,
         instruction_of_frame,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import entered_at, inserted_in
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import has_its_traps
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import (

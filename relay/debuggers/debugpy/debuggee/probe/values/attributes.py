@@ -9,13 +9,11 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import local_items
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.values.contents import Member, key_name
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         Plan,
-        exact,
-        is_dunder,
+        dunders_last,
         is_heap_type,
         lookup,
     )
@@ -114,19 +112,9 @@ def _suspended_locals(value: Any, plan: Plan) -> list[tuple[Any, Any]]:
     return [] if frame is None else local_items(frame)
 
 
-def dunders_last(items: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    return sorted(items, key=lambda item: type(item[0]) is str and is_dunder(item[0]))
-
-
 def attribute_count(value: Any, plan: Plan) -> int:
     if plan.family in ("scalar", "text", "bytes") and not plan.members and plan.dictionary is None:
         return 0
     if plan.family != "object" or plan.members:
         return len(attempt(stored_attributes, value, plan, default=()))
     return len(own_dict(value, plan))
-
-
-def attribute_child(name: Any, value: Any) -> Member:
-    if type(name) is str and name.isidentifier():
-        return Member(name, value, "." + name, name)
-    return Member(exact(name) if type(name) is str else key_name(name), value, None, name)

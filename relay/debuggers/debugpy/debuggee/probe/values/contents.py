@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import collections
 import itertools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member, key_name
     from relay.debuggers.debugpy.debuggee.probe.values.tables import (
         frame_column,
         row_pairs,
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.text import Text
     from relay.debuggers.debugpy.debuggee.probe.values.types import Plan, lookup, plan_of
-
-
-class Member(NamedTuple):
-    """One thing that a value contains, one attribute of it, or one variable of a scope."""
-
-    name: str
-    value: Any
-    path: str | None  # what to append to the parent's expression
-    key: Any = None
 
 
 def dict_items(value: Any) -> Any:
@@ -121,8 +113,3 @@ def _pair(key: Any, value: Any) -> Member:
     name = text.of(key)
     is_exact = literal and len(name) <= 200 and not text.masked
     return Member(name, value, f"[{name}]" if is_exact else None, key)
-
-
-def key_name(key: Any) -> str:
-    """How the key is written where it names a child."""
-    return Text(200).of(key)

@@ -8,17 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import global_items, local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
-        attribute_child,
         attribute_count,
         stored_attributes,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.contents import (
-        Member,
         content_page,
         content_size,
     )
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member, attribute_child
     from relay.debuggers.debugpy.debuggee.probe.values.references import Handle, references
     from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
     from relay.debuggers.debugpy.debuggee.probe.values.variables import describe, summarise

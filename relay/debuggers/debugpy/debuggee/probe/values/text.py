@@ -34,7 +34,9 @@ if TYPE_CHECKING:
         plan_of,
         qualname_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.writers import WRITERS
+
+WRITERS: dict[int, Any] = {}
+"""By the id of a `__repr__` that is known, what writes such a value; `writers.py` has Python's own."""
 
 _PREVIEW_DEPTH = 12
 _MANY_ITEMS, _FEW_ITEMS = 100, 3

@@ -188,3 +188,7 @@ def is_c_method(value: Any) -> bool:
     return any(
         base in (types.BuiltinMethodType, types.MethodWrapperType) for base in mro_of(type(value))
     )
+
+
+def dunders_last(items: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    return sorted(items, key=lambda item: type(item[0]) is str and is_dunder(item[0]))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import attribute_count
-    from relay.debuggers.debugpy.debuggee.probe.values.contents import Member, content_size
+    from relay.debuggers.debugpy.debuggee.probe.values.contents import content_size
+    from relay.debuggers.debugpy.debuggee.probe.values.members import Member
     from relay.debuggers.debugpy.debuggee.probe.values.references import Handle, references
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides, hides_second
     from relay.debuggers.debugpy.debuggee.probe.values.text import text_of

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.contents import dict_items
     from relay.debuggers.debugpy.debuggee.probe.values.credentials import LONGEST_OPEN
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import clean_text, hides_second
-    from relay.debuggers.debugpy.debuggee.probe.values.text import Text
+    from relay.debuggers.debugpy.debuggee.probe.values.text import WRITERS, Text
     from relay.debuggers.debugpy.debuggee.probe.values.types import VIEWS, Plan
 
 _INT_DIGITS = 4300
@@ -181,7 +181,7 @@ def _write_method(text: Text, value: Any, plan: Plan, room: int) -> str:
     return f"<bound method {name} of {text.write(value.__self__, max(room - 40, 16))}>"
 
 
-WRITERS: dict[int, Any] = {
+_REPRS_OF_PYTHON: dict[int, Any] = {
     id(str.__repr__): _write_str,
     id(bytes.__repr__): _write_bytes,
     id(bytearray.__repr__): _write_bytes,
@@ -201,6 +201,7 @@ WRITERS: dict[int, Any] = {
     id(types.MethodType.__repr__): _write_method,
     id(type(os.environ).__repr__): _write_environ,
 }
+WRITERS.update(_REPRS_OF_PYTHON)
 WRITERS.update((id(view.__repr__), _write_view) for view in VIEWS)
 
 

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
         names_bound_anew,
         taken_by_call,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
         handler_table,
         operations_named,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
         expression_text,
         stored_result,

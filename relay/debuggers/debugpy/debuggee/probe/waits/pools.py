@@ -8,7 +8,7 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import namespace_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (

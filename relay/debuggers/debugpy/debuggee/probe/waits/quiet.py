@@ -11,7 +11,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import local_items
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides
     from relay.debuggers.debugpy.debuggee.probe.values.text import Text, native_repr

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger_threading,
         is_debugger_file,

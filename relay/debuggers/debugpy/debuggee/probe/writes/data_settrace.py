@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         frame_at,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_before_send, write_behind
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         give_checks,
         give_checks_under_way,
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         is_foreign,
         is_of_program,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.inserted import is_before_send, write_behind
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import place_put_off
     from relay.debuggers.debugpy.debuggee.probe.traps.trapped_codes import GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.writes.awaited_frames import AwaitedFrames

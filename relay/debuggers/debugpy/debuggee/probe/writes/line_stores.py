@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import UNKNOWN, facts_of, stacked
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import unshared_local
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         StateTarget,
         dict_of_target,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.named_targets import (
         resolve_target,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import global_items, local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
