@@ -11,6 +11,7 @@ import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
 
 
@@ -20,6 +21,8 @@ class ConditionOfCode(NamedTuple):
     function: Any
     """Of the result, the exception, and the arguments that `names` says; sees the code's globals."""
     names: tuple[str, ...]
+    arguments: tuple[str, ...]
+    """All that the calls have."""
 
 
 class Condition:
@@ -47,7 +50,15 @@ class Condition:
         tree = ast.Expression(ast.Lambda(arguments, self.tree.body))
         code = compile(ast.fix_missing_locations(tree), _FILE, "eval", 0, True)
         inner = next(one for one in code.co_consts if type(one) is types.CodeType)
-        return ConditionOfCode(types.FunctionType(inner, names), wanted)
+        return ConditionOfCode(types.FunctionType(inner, names), wanted, tuple(facts.arguments))
+
+
+def error_of_condition(error: BaseException, arguments: tuple[str, ...]) -> str:
+    """What the expression raised; of a name that it does not see, also those that it does."""
+    line: str = attempt(exception_line, error, default=type(error).__name__)
+    if type(error) is not NameError:
+        return line
+    return f"{line}; it sees {', '.join([*_OUTCOME_NAMES, *arguments])} and globals"
 
 
 _OUTCOME_NAMES = ("result", "exception")

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
-    from relay.debuggers.debugpy.debuggee.probe.trace.conditions import Condition
+    from relay.debuggers.debugpy.debuggee.probe.trace.conditions import (
+        Condition,
+        error_of_condition,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace.line_order import BEGINNING, NO_LINE
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, learn
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
@@ -410,7 +412,7 @@ class UntilTrace(FrameTrace):
 
     def _counts(self, condition: Any, given: Any, value: Any, error: Any) -> bool:
         """Counts the call: as one that goes by, or as one that ends as asked for."""
-        function, names = condition
+        function, names, arguments = condition
         try:
             if names:
                 found = function(value, error, *[given[name] for name in names])
@@ -424,7 +426,7 @@ class UntilTrace(FrameTrace):
             found = False
             self.is_error_of_result = self.is_error_of_result or error is None
             if self.until_error is None:
-                self.until_error = attempt(exception_line, wrong, default=type(wrong).__name__)
+                self.until_error = error_of_condition(wrong, arguments)
         if found:
             self.matches += 1
             if self.matches == self.call:
