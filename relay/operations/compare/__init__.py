@@ -23,4 +23,5 @@ matching         which call of one run is which of the other
 differences      what they differ in
 chance           what two runs of one side differ in
 difference_text  what the runs differ in, as text
+fitting          lines of that within its bound
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from relay.errors import RelayError
-from relay.operations.compare.difference_text import clip
 from relay.operations.compare.differences import Difference
+from relay.operations.compare.fitting import clip
 from relay.operations.compare.recorded_run import NOTHING_COMPARED, Ran
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from relay.config import Settings
 from relay.errors import RelayError
 from relay.operations.compare.answer import Answer
-from relay.operations.compare.difference_text import MOST_BYTES, clip, nothing_called
+from relay.operations.compare.difference_text import nothing_called
 from relay.operations.compare.differences import Comparison
+from relay.operations.compare.fitting import MOST_BYTES, clip
 from relay.operations.compare.recorded_run import Progress, Ran, Side
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.side_runs import Pair, SideRuns, ends_differ

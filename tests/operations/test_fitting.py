@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.operations.compare.difference_text import MOST_BYTES, fitted
+from relay.operations.compare.fitting import MOST_BYTES, fitted
 
 
 def test_that_values_were_compared_in_part_stays_where_lines_are_cut() -> None:
