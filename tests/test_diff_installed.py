@@ -89,3 +89,43 @@ def test_each_tree_has_its_own_of_what_is_installed_from_it(
         "--rev", "HEAD", "--python", python, "--", "sell.py", cwd=root / "tests", **variables
     )
     assert done.stdout == "no call differs: 1 with equal arguments, of 1 and 1\n"
+
+
+LOADER = """
+    import importlib.util
+    import sys
+
+    class Loader:
+        @classmethod
+        def find_spec(cls, name, path=None, target=None):
+            if name == "shop":
+                return importlib.util.spec_from_file_location(name, PLACE)
+
+    sys.meta_path.insert(0, Loader)
+"""
+"""As meson-python and scikit-build install a package for editing: ahead of all paths, and saying none."""
+
+
+def test_a_revision_that_runs_with_sources_of_this_tree_is_not_compared(
+    diff: Diff, tmp_path: Path
+) -> None:
+    root = tmp_path / "repository"
+    library = Program.write(root / "shop" / "__init__.py", "def price(n):\n    return n * 3\n")
+    Program.write(root / "sell.py", "import shop\n\nprint(shop.price(2))\n")
+    Program.write(root / ".gitignore", ".venv\n__pycache__\n")
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    environment = root / ".venv"
+    command = [sys.executable, "-m", "venv", "--without-pip", str(environment)]
+    subprocess.run(command, check=True, timeout=60)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    Program.write(packages / "_shop_loader.py", LOADER.replace("PLACE", repr(library.text)))
+    (packages / "shop.pth").write_text("import _shop_loader\n")
+    library.path.write_text("def price(n):\n    return n * 4\n")
+    python = str(environment / "bin" / "python")
+    done = diff("--rev", "HEAD", "--python", python, "--", "sell.py", cwd=root)
+    assert done.stdout.startswith(
+        "nothing is compared: HEAD has run with shop/__init__.py of this tree"
+    ), done
+    assert done.returncode == 2

@@ -277,6 +277,7 @@ class Inspector(ABC):
         seed: int | None = None,
         chance: Mapping[str, Any] | None = None,
         trees: Sequence[str] = (),
+        other_tree: str | None = None,
         whole: Mapping[str, Any] | None = None,
     ) -> bool:
         """Have own calls recorded from now on, in place of any before; False if they cannot be.
@@ -286,6 +287,7 @@ class Inspector(ABC):
         what the program makes from now on lies; None: as they come. chance: the `seed` of
         generators of random numbers that the program gives none, and `examples`, the directory that hypothesis has
         in the place of its own; None: as they come. trees: paths that its texts leave out.
+        other_tree: a folder whose sources are not the program's, see `strayed` of the answer.
         whole: of which calls the stream has all that their values store: `first` and `last`, numbers in the order
         in which calls begin, and the `seconds` that may go into that. Of the others it has a line in brief.
         """

@@ -342,6 +342,7 @@ class ProbeInspector(Inspector):
         seed: int | None = None,
         chance: Mapping[str, Any] | None = None,
         trees: Sequence[str] = (),
+        other_tree: str | None = None,
         whole: Mapping[str, Any] | None = None,
     ) -> bool:
         roots = own_roots(self._debuggee.session)
@@ -352,6 +353,7 @@ class ProbeInspector(Inspector):
             "seed": seed,
             "chance": None if chance is None else dict(chance),
             "trees": list(trees) or None,
+            "other_tree": other_tree,
             "whole": None if whole is None else dict(whole),
         }
         given = {name: value for name, value in wanted.items() if value is not None}

@@ -388,6 +388,7 @@ class StandardInspector(Inspector):
         seed: int | None = None,
         chance: Mapping[str, Any] | None = None,
         trees: Sequence[str] = (),
+        other_tree: str | None = None,
         whole: Mapping[str, Any] | None = None,
     ) -> bool:
         self._cannot("record calls")

@@ -70,6 +70,8 @@ class Side:
     """Where that has its libraries, inner folders first; empty if both run by one interpreter."""
     other_libraries: tuple[str, ...] = ()
     """Those of the other run, in the same order."""
+    is_of_revision: bool = False
+    """Whether it has a revision's tree, and nothing of the other's."""
     is_compiled_otherwise: bool = False
     """Whether it has the other's compiled modules, though their sources are others here."""
 
@@ -119,6 +121,8 @@ class Ran:
     """Why the recording has broken off; empty if it has not."""
     draws: bool
     """Whether it may have drawn random numbers from a generator to which it gave no seed."""
+    strayed: str
+    """A source that it has imported from the tree of the other run, though it has its own; or empty."""
     is_lost: bool
     """Whether it has ended without a word of its calls, as by os._exit."""
     unmet: str
@@ -227,6 +231,7 @@ async def run_recorded(
                 seed=seed,
                 chance=chance._asdict() if chance else None,
                 trees=side.roots,
+                other_tree=side.other_root if side.is_of_revision else None,
                 whole=whole._asdict() if whole else None,
             )
             progress.begin(side, session)
@@ -255,6 +260,7 @@ async def run_recorded(
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
                 draws=bool((session.program_run.calls or {"draws": True}).get("draws")),
+                strayed=_strayed(side, (session.program_run.calls or {}).get("strayed") or []),
                 is_lost=session.program_run.calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
@@ -285,6 +291,11 @@ async def _unmet(session: Session, focus: Sequence[str], stream: Path) -> str:
     if not focus or (await trio.Path(stream).stat()).st_size:
         return ""
     return await trio.to_thread.run_sync(unmet_focus, focus, source_roots(session))
+
+
+def _strayed(side: Side, imported: Sequence[str]) -> str:
+    places = [os.path.relpath(path, side.other_root) for path in imported]
+    return next((one for one in places if os.path.isfile(os.path.join(side.root, one))), "")
 
 
 async def _through_stops(session: Session, cursor: int) -> bool:

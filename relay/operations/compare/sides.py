@@ -128,7 +128,15 @@ def two_trees(
     ours, theirs = _packages(root, both), _packages(tree, _moved(both, root, tree))
     return (
         Side("this tree", target, root, here, _environment(ours, variables), tree),
-        Side(revision, moved, tree, there, _environment(theirs, variables), root),
+        Side(
+            revision,
+            moved,
+            tree,
+            there,
+            _environment(theirs, variables),
+            root,
+            is_of_revision=True,
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from relay.operations.compare.answer import Answer
 from relay.operations.compare.difference_text import nothing_called
 from relay.operations.compare.differences import Comparison
 from relay.operations.compare.fitting import MOST_BYTES, clip
-from relay.operations.compare.recorded_run import Progress, Ran, Side
+from relay.operations.compare.recorded_run import NOTHING_COMPARED, Progress, Ran, Side
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.side_runs import Pair, SideRuns, ends_differ
 from relay.operations.compare.sides import missing_in
@@ -67,6 +67,8 @@ async def _first(runs: SideRuns) -> Pair | Answer:
             why = missing_in(side, runs.sides[0]) or f"{error.message}{hint}"
             text = f"{side.in_words} was not run: {why}"
             return Answer(clip(text, MOST_BYTES), None)
+        if ran.strayed:
+            return Answer(clip(_strayed_text(ran), MOST_BYTES), None)
         if not ran.has_called:
             if ran.late:
                 return Answer(ran.late, None, is_late=True)
@@ -75,6 +77,14 @@ async def _first(runs: SideRuns) -> Pair | Answer:
             runs.have_whole_what_is_in(ran)
         first.append(ran)
     return first[0], first[1]
+
+
+def _strayed_text(ran: Ran) -> str:
+    return (
+        f"{NOTHING_COMPARED}: {ran.side.in_words} has run with {ran.strayed} of this tree, which is installed for"
+        " editing in a way that the relay cannot lead elsewhere. Compare by an interpreter in which it is not"
+        " installed (--python), or two environments: OLD/bin/python CMD ::: NEW/bin/python CMD"
+    )
 
 
 class _Zoom:

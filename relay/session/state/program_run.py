@@ -83,6 +83,8 @@ class WantedCalls:
     """What generators of random numbers begin with, as the inspector takes it; None: the system decides."""
     trees: Sequence[str] = ()
     """Paths that are left out of the texts of the stream before these are cut, the inner ones first."""
+    other_tree: str | None = None
+    """A folder whose sources are not this program's, of which those that it imports all the same are told."""
     whole: Mapping[str, Any] | None = None
     """Of which calls the stream has all that their values store, as the inspector takes it; None: all."""
 

@@ -5,8 +5,10 @@ One at a time, and none beside a trace of one call. It ends with any stop, and w
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,15 +37,18 @@ if TYPE_CHECKING:
         leave_out_trees,
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.whole_calls import WholeCalls
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import end_trace
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 CALLS_EVENT = "relayCalls"
 _MOST_CALL_ROWS = 3000
+_MOST_STRAYED = 20
 
 
 class _Recording:
@@ -52,6 +57,7 @@ class _Recording:
     def __init__(self) -> None:
         self.record: CallRecord | None = None
         self.listener: Any = None
+        self.other_tree: str | None = None
         self.is_read = True  # after its end
         self.lock: Any = threading.RLock()  # while it ends
 
@@ -68,13 +74,15 @@ def calls_start(
     seed: int | None = None,
     chance: dict[str, Any] | None = None,
     trees: Sequence[str] = (),
+    other_tree: str | None = None,
     whole: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Record own calls from now on, in place of any recording before. For pydevd's own thread.
 
     stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
     become of the arguments by the end of the call. seed: of addresses that are by lot. chance: what
-    `share_chance` takes. trees: paths that are left out of texts before these are cut. whole: which calls of a stream are recorded with all that their values
+    `share_chance` takes. trees: paths that are left out of texts before these are cut. other_tree: a folder whose sources are not this program's; the answer
+    names those that it has imported all the same. whole: which calls of a stream are recorded with all that their values
     store, as `WholeCalls` has it; None: all.
     """
     require_purpose("traces")
@@ -89,7 +97,7 @@ def calls_start(
         calls = CallStream(stream)
         record = CallRecord(scope, calls, WholeCalls(calls.note_whole_until, **(whole or {})))
         read_what_is_compiled()
-    _recording.record = record
+    _recording.record, _recording.other_tree = record, other_tree
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace
     _recording.listener, _recording.is_read = listener(record), False
     if seed is not None:
@@ -125,7 +133,24 @@ def report_calls() -> None:
 
 
 def _calls_answer(record: CallRecord) -> dict[str, Any]:
-    return dict(record.answer(_MOST_CALL_ROWS), draws=has_drawn())
+    strayed = _imported_from(_recording.other_tree) if _recording.other_tree else []
+    return dict(record.answer(_MOST_CALL_ROWS), draws=has_drawn(), strayed=strayed)
+
+
+def _imported_from(tree: str) -> list[str]:
+    """Files of sources in this folder that the program has as modules, but for those of an environment in there."""
+    files = [
+        exact(file)
+        for name, module in list(sys.modules.items())
+        if name != "__main__"
+        and type(module) is types.ModuleType
+        and isinstance(file := module.__dict__.get("__file__"), str)
+    ]
+    return [
+        file
+        for file in files
+        if file.startswith(tree + os.sep) and file.endswith(".py") and not is_installed(file)
+    ][:_MOST_STRAYED]
 
 
 def forget_calls() -> None:
