@@ -580,3 +580,33 @@ async def test_a_function_to_start_from_that_was_not_called_is_named(
     found = await session.post("/calls", wait=20, **{"from": start})
     count = "0 calls of 0 functions" if told else "1 call of 1 function\ntotal(prices=[1]) → 1"
     assert found["text"] == count + told
+
+
+MADE = """
+    from dataclasses import dataclass
+
+    @dataclass
+    class Item:
+        name: str
+
+        def label(self):
+            return self.name.title()
+
+    def work(names):
+        @dataclass
+        class Box:
+            item: Item
+
+        return [Box(Item(name)).item.label() for name in names]
+
+    ready = 1  # @ready
+    work(["pear"])
+"""
+
+
+async def test_what_a_class_was_given_without_source_is_no_function_of_its_module(
+    api: Api, program: Write
+) -> None:
+    session = await paused(api, program(MADE), "ready")
+    found = await session.post("/calls", focus="__main__", wait=30)
+    assert lines(found) == ["work(names=['pear']) → ['Pear']", "  Item.label() → 'Pear'"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         qualified_name,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        MADE_WITHOUT_SOURCE,
         FunctionTarget,
         is_in_its_file,
         place_of_code,
@@ -165,9 +166,11 @@ class CallScope:
         return False
 
     def _is_meant_module(self, frame: Any) -> bool:
-        name = frame.f_globals.get("__name__")
-        if type(name) is not str or is_debugger_file(frame.f_code.co_filename):
+        name, path = frame.f_globals.get("__name__"), frame.f_code.co_filename
+        if type(name) is not str or is_debugger_file(path):
             return False
+        if path.startswith(MADE_WITHOUT_SOURCE) and frame.f_globals.get("__file__"):
+            return False  # the module's file has no such function: its class was given it
         return any(name == one or name.startswith(one + ".") for one in self.modules)
 
     def _starts(self, frame: Any) -> bool:

@@ -46,7 +46,7 @@ _MOST_DEFINED = 200
 _MOST_FILES = 10_000
 _DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
 _GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
-_UNSEEN = ("<string>", "<attrs")  # pydevd leaves out what is made there: it has no source
+MADE_WITHOUT_SOURCE = ("<string>", "<attrs")  # a dataclass's `__init__`; pydevd leaves it out, too
 
 
 class FunctionTarget:
@@ -276,7 +276,7 @@ def place_of_code(code: Any) -> dict[str, Any]:
         "path": str(sys.modules["pydevd_file_utils"].map_file_to_client(_own_path(code))[0]),
         "line": code.co_firstlineno,
         "deaf": _DEAF_TO_GENERATORS and bool(code.co_flags & _GENERATORS),
-        "unseen": code.co_filename.startswith(_UNSEEN),
+        "unseen": code.co_filename.startswith(MADE_WITHOUT_SOURCE),
         "called": None,
     }
 
