@@ -266,14 +266,18 @@ async def test_nobody_listens(api: Api) -> None:
     assert (await session.get())["status"] == "created"
 
 
-async def test_a_listener_that_never_answers(api: Api) -> None:
+async def test_a_listener_that_never_answers_is_left_without_another_word(api: Api) -> None:
+    """It would not answer that either, and the wait for it would come on top of the time limit."""
     session = await api.session()
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         with pytest.raises(Refused) as refused:
             await session.post("/attach", port=silent.getsockname()[1], connect_timeout=1)
+        with silent.accept()[0] as connection:
+            said = connection.makefile("rb").read()
     assert (refused.value.status, refused.value.code) == (504, "ATTACH_TIMEOUT")
+    assert b'"initialize"' in said and b'"disconnect"' not in said
     assert (await session.get())["status"] == "created"
 
 

@@ -250,9 +250,9 @@ class Debuggee:
             self.events.exited(self.exit_code)
 
     async def _part(self) -> None:
-        """Let go of what is not ours to end, and close the link."""
+        """Let go of what is not ours to end, and close the link. What has said nothing at all holds nothing."""
         link = self.link
-        if link is not None and self.attached and not link.closed.is_set():
+        if link is not None and self.attached and link.received and not link.closed.is_set():
             with (
                 trio.CancelScope(deadline=trio.current_time() + 1, shield=True),
                 contextlib.suppress(LinkClosed, RequestFailed),
