@@ -19,7 +19,7 @@ program       the perl process: its start, its output, its certain end
 hook          the link to the code inside of the program
 source        why a line of Perl has no code
 compilation   why Perl gave up compiling
-refusals      errors with the numbers 1001 to 1009
+refusals      errors with the numbers 1001 to 1010
 lib/          the code inside of the program, in Perl
 
 Imports the protocol, the standard library and trio; nothing else of the relay.

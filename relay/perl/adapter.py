@@ -23,7 +23,7 @@ from relay.perl.event_bodies import CAPABILITIES, THREAD, attached, launched, lo
 from relay.perl.hook import Hook, Reply
 from relay.perl.inspection import Body, Inspection
 from relay.perl.placing import BreakpointPlacing
-from relay.perl.refusals import Refusal, bad_format, ended, failed, source_fault
+from relay.perl.refusals import Refusal, bad_format, ended, failed, source_fault, unreached
 from relay.perl.run import PerlRun
 
 START_SECONDS = 10.0
@@ -189,7 +189,7 @@ class Adapter:
             with trio.fail_after(START_SECONDS):
                 stream = await trio.open_tcp_stream(wanted.host, wanted.port)
         except (OSError, UnicodeError, trio.TooSlowError) as error:  # UnicodeError: of the name
-            raise failed(f"Nothing listens at {wanted.host}:{wanted.port}: {error}") from None
+            raise unreached(f"Nothing listens at {wanted.host}:{wanted.port}: {error}") from None
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         run = PerlRun(Hook(stream), None, self)
         run.path_mapping = dict(wanted.path_mapping)

@@ -1,6 +1,6 @@
 """What a client is answered when a request fails: a number, a text, and a template with its facts.
 
-Knows the numbers of the specification's table; 1008 and 1009 are ours. Refuses to know requests.
+Knows the numbers of the specification's table; 1008 to 1010 are ours. Refuses to know requests.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from relay.perl.compilation import SourceFault
 
 TRAVERSAL, SIDE_EFFECTS, TIMEOUT, FORMAT, UNKNOWN, ENDED, BREAKPOINT = range(1001, 1008)
-FAILED, SYNTAX = 1008, 1009
+FAILED, SYNTAX, UNREACHED = 1008, 1009, 1010
 
 
 class Refusal(Exception):
@@ -82,6 +82,11 @@ def ended() -> Refusal:
 def failed(text: str) -> Refusal:
     """1008: the program, or Perl, could not do it; `text` is what it said."""
     return Refusal(FAILED, text)
+
+
+def unreached(text: str) -> Refusal:
+    """1010: nothing accepts connections where the program is to be attached to."""
+    return Refusal(UNREACHED, text)
 
 
 def source_fault(fault: SourceFault) -> Refusal:

@@ -228,7 +228,7 @@ async def test_what_cannot_be_attached_to_is_said_and_the_session_can_try_again(
     assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
     with pytest.raises(Refused, match="Nothing listens at") as refused:
         await session.post("/attach", port=free_port())
-    assert (refused.value.status, refused.value.code) == (500, "ATTACH_FAILED")
+    assert (refused.value.status, refused.value.code) == (502, "ATTACH_REFUSED")
     with socket.create_server(("127.0.0.1", 0)) as mute, pytest.raises(Refused) as refused:
         await session.post("/attach", port=mute.getsockname()[1], connect_timeout=1)
     assert (refused.value.status, refused.value.code) == (504, "ATTACH_TIMEOUT")

@@ -15,7 +15,7 @@ from relay.dap.framing import Decoder
 from tests.perl.driver import Refused, adapter
 from tests.programs import Program
 
-FORMAT, CLIMB, UNKNOWN, FAILED, SYNTAX = 1004, 1001, 1005, 1008, 1009
+FORMAT, CLIMB, UNKNOWN, FAILED, SYNTAX, UNREACHED = 1004, 1001, 1005, 1008, 1009, 1010
 HERE = "{program}"
 
 BEFORE_LAUNCH: list[tuple[str, dict[str, Any], int, str]] = [
@@ -36,8 +36,8 @@ BEFORE_LAUNCH: list[tuple[str, dict[str, Any], int, str]] = [
     ("attach", {}, FORMAT, "port"),
     ("attach", {"port": 70000}, FORMAT, "port"),
     ("attach", {"port": True}, FORMAT, "port"),
-    ("attach", {"port": 1, "host": "127.0.0.1"}, FAILED, "Nothing listens"),
-    ("attach", {"port": 1, "host": ".."}, FAILED, "Nothing listens"),
+    ("attach", {"port": 1, "host": "127.0.0.1"}, UNREACHED, "Nothing listens"),
+    ("attach", {"port": 1, "host": ".."}, UNREACHED, "Nothing listens"),
     ("setBreakpoints", {}, FORMAT, "source"),
     ("setBreakpoints", {"source": {"path": "a.pl"}}, FORMAT, "absolute"),
     ("setBreakpoints", {"source": {"path": "/w/../../etc/passwd"}}, CLIMB, "breakpoint path"),

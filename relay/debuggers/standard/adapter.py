@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relay.debuggers.debugpy.control_exceptions import CONTROL_EXCEPTIONS
-from relay.errors import DebuggerError
+from relay.errors import DebuggerError, RelayError
 from relay.models.adapters import LAUNCH, Transport, mentions
 from relay.session.debugger import Debugger
 
@@ -84,6 +84,9 @@ class StandardAdapter(Debugger):
     """The number of a structured error by which the adapter says that an expression, or the program, does
     not compile. Its `variables` have the `reason`; for a program also `file`, `line` and `text`."""
 
+    unreached_error: int | None = None
+    """The number of a structured error by which the adapter says that nothing listens where it was to attach."""
+
     stdin_request: str | None = None
     """A request, not of DAP, that takes `input` and `eof` for the program's standard input."""
 
@@ -135,6 +138,12 @@ class StandardAdapter(Debugger):
             return None
         facts = known.get("variables")
         return AdapterSyntaxFault.of(facts if isinstance(facts, Mapping) else {})
+
+    def is_unreached(self, error: RelayError) -> bool:
+        """Whether the adapter says that nothing listens where it was to attach."""
+        if self.unreached_error is None or not isinstance(error, DebuggerError):
+            return False
+        return error.structured.get("id") == self.unreached_error
 
 
 def is_program(command: Sequence[str]) -> bool:

@@ -48,7 +48,7 @@ def attach_through_adapter(
             except (RelayError, ExceptionGroup) as error:
                 if (known := relay_error_in(error)) is None:
                     raise
-                raise _why(known, adapter_start.details) from None
+                raise _why(known, adapter, adapter_start.details) from None
 
     return start
 
@@ -65,9 +65,10 @@ def _values(target: AttachTarget) -> dict[str, Any]:
     }
 
 
-def _why(error: RelayError, details: Mapping[str, Any]) -> AttachFailed:
+def _why(error: RelayError, adapter: StandardAdapter, details: Mapping[str, Any]) -> RelayError:
     text = error.details.get("adapter_message") or error.message
-    return AttachFailed(
+    kind = AttachRefused if adapter.is_unreached(error) else AttachFailed
+    return kind(
         f"cannot attach: {text}",
         suggestion=NOT_THERE,
         **details,
