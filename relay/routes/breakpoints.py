@@ -118,7 +118,7 @@ class BreakpointRoutes:
         SetExceptionBreakpoints,
         ExceptionBreakpointsView,
         "breakpoints.exception_breakpoints.set_exception_breakpoints",
-        errors=(BreakpointInvalidCondition, *ASKS),
+        errors=(BreakpointInvalidCondition, NotSupported, *ASKS),
     )
     exception_breakpoints = route(
         "GET",

@@ -117,7 +117,7 @@ class ExecutionRoutes:
         GotoRequest,
         ExecutionResult,
         "execution.run_to.goto",
-        errors=(InvalidRequest, ThreadNotFound, *RUNS),
+        errors=(InvalidRequest, NotSupported, ThreadNotFound, *RUNS),
     )
     trace = route(
         "POST",
@@ -158,7 +158,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.continue_thread",
-        errors=(ThreadNotFound, *RUNS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
     )
     pause_thread = route_at(
         int,
@@ -176,7 +176,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.step_thread_over",
-        errors=(ThreadNotFound, *RUNS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
     )
     step_thread_into = route_at(
         int,
@@ -185,7 +185,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.step_thread_into",
-        errors=(ThreadNotFound, *RUNS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
     )
     step_thread_out = route_at(
         int,
@@ -194,5 +194,5 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.step_thread_out",
-        errors=(ThreadNotFound, *RUNS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
     )

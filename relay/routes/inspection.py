@@ -111,7 +111,12 @@ class InspectionRoutes:
         "GET", f"{_S}/threads", Nothing, ThreadList, "inspect.inspection.list_threads", errors=ASKS
     )
     tasks = route(
-        "GET", f"{_S}/tasks", TasksQuery, TaskList, "inspect.tasks.list_tasks", errors=ASKS
+        "GET",
+        f"{_S}/tasks",
+        TasksQuery,
+        TaskList,
+        "inspect.tasks.list_tasks",
+        errors=(NotSupported, *ASKS),
     )
     hang_report = route(
         "POST",
@@ -213,7 +218,7 @@ class InspectionRoutes:
         SetVariableRequest,
         VariableView,
         "inspect.variables.set_variable",
-        errors=(EvaluateError, VariableNotFound, *ASKS),
+        errors=(EvaluateError, VariableNotFound, NotSupported, *ASKS),
     )
     set_expression = route(
         "POST",
@@ -255,7 +260,7 @@ class InspectionRoutes:
         CompletionsRequest,
         Completions,
         "inspect.lookup.get_completions",
-        errors=(FrameNotFound, *ASKS),
+        errors=(FrameNotFound, NotSupported, *ASKS),
     )
     hover = route(
         "POST",
@@ -263,7 +268,14 @@ class InspectionRoutes:
         HoverRequest,
         Evaluation,
         "inspect.lookup.hover",
-        errors=(EvaluateError, InvalidRequest, SourceNotFound, FrameNotFound, *ASKS),
+        errors=(
+            EvaluateError,
+            InvalidRequest,
+            SourceNotFound,
+            FrameNotFound,
+            NotSupported,
+            *ASKS,
+        ),
     )
     exception = route(
         "GET",
@@ -282,7 +294,7 @@ class InspectionRoutes:
         ModulesQuery,
         ModulePage,
         "inspect.lookup.list_modules",
-        errors=ASKS,
+        errors=(NotSupported, *ASKS),
     )
     frame_source = route_at(
         int,

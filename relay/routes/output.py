@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from relay.errors import InvalidRequest, InvalidSessionState, SessionHeld, StdinClosed
+from relay.errors import (
+    InvalidRequest,
+    InvalidSessionState,
+    NotSupported,
+    SessionHeld,
+    StdinClosed,
+)
 from relay.models.dap_log import DapLogPage, DapLogQuery
 from relay.models.output import (
     ClearedOutput,
@@ -63,7 +69,7 @@ class OutputRoutes:
         _input,
         InputResult,
         "output.reading.send_input",
-        errors=(InvalidRequest, InvalidSessionState, SessionHeld, StdinClosed),
+        errors=(InvalidRequest, InvalidSessionState, NotSupported, SessionHeld, StdinClosed),
     )
     # Another name of the route above, so no verb of its own.
     _send_stdin = route(
@@ -72,5 +78,5 @@ class OutputRoutes:
         InputRequest,
         InputResult,
         "output.reading.send_stdin",
-        errors=(InvalidRequest, InvalidSessionState, SessionHeld, StdinClosed),
+        errors=(InvalidRequest, InvalidSessionState, NotSupported, SessionHeld, StdinClosed),
     )

@@ -106,7 +106,7 @@ class ImportRoutes:
         Definition,
         SessionView,
         "sessions.definitions.import_session",
-        errors=(SessionLimitReached, EvaluateError, *PLACES, *ASKS),
+        errors=(SessionLimitReached, EvaluateError, NotSupported, *PLACES, *ASKS),
     )
 
 
@@ -137,7 +137,7 @@ class ProgramRoutes:
         Nothing,
         DetachedResult,
         "sessions.ending.detach",
-        errors=(InvalidSessionState, SessionHeld),
+        errors=(InvalidSessionState, NotSupported, SessionHeld),
     )
     launch = route(
         "POST",

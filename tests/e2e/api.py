@@ -1,4 +1,4 @@
-"""The tests' hand on the API: every call checks the envelope."""
+"""The tests' hand on the API: every call checks the envelope, and that the document has the status of an error."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import httpx
 import trio
+
+from tests.e2e.witness import is_documented
 
 
 class Refused(Exception):
@@ -49,6 +51,9 @@ class Api:
             return answer["data"]
         assert answer["data"] is None
         assert answer["error"]["details"]["suggestion"], answer
+        assert is_documented(response), (
+            f"{method} {path}: the document has no {response.status_code}"
+        )
         raise Refused(response.status_code, answer["error"])
 
     async def get(self, path: str, **params: Any) -> Any:

@@ -231,10 +231,18 @@ async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
     for verb in ("continue", "step-over", "step-into", "step-out"):
         await refuse(f"/threads/1/{verb}")
         assert (await session.get())["status"] == "paused", verb
-    with pytest.raises(Refused) as refused:
-        await session.get("/modules")
-    assert refused.value.code == "NOT_SUPPORTED"
+    await refuse("/goto", line=1)
+    await refuse("/hover", file=prices.text, line=1, column=1)
+    for listing in ("/modules", "/tasks"):
+        with pytest.raises(Refused) as refused:
+            await session.get(listing)
+        assert refused.value.code == "NOT_SUPPORTED", listing
     assert (await session.get())["status"] == "paused"
+    exported = await session.get("/export")
+    exported["exception_breakpoints"] = {"filters": ["raised"], "types": ["Lost"]}
+    with pytest.raises(Refused) as refused:
+        await api.post("/sessions/import", **exported)
+    assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
     await session.delete()
 
     with pytest.raises(Refused) as refused:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from relay.faces.http.openapi import openapi
 from relay.faces.http.routes import ROUTES
-from tests.e2e.api import Api
+
+if TYPE_CHECKING:
+    from tests.e2e.api import Api
 
 Document = dict[str, Any]
 
@@ -93,6 +95,17 @@ class Witness:
         for part in item.get("$ref", "").split("/")[1:]:
             place = place[part]
         return place
+
+
+def is_documented(response: httpx.Response) -> bool:
+    """Whether what the relay serves names this status for this route; true of what is no route."""
+    found = _of_what_is_served()._operation(response.request)
+    return found is None or str(response.status_code) in found[1]["responses"]
+
+
+@cache
+def _of_what_is_served() -> Witness:
+    return Witness()
 
 
 def problems_of(value: Any, schema: Document) -> list[str]:
