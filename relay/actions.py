@@ -38,7 +38,7 @@ class Action(Enum):
     AWAIT_RELEASE = "Look at the program, or set breakpoints, until $held_by releases the session"
     # The program
     START_PROGRAM = "Start a program first: launch it, or attach to it"
-    RUN_AGAIN = "The program has ended: create a new session"
+    RUN_AGAIN = "The program has ended: restart it, or create a new session"
     WAIT_FOR_START = "Wait for the start to end"
     CHECK_START = "Read the details and the program's output; check python_path, cwd and env"
     CORRECT_AND_LAUNCH = "Correct the line in details, then launch the same session again"

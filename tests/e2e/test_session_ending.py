@@ -173,6 +173,18 @@ async def test_restart_runs_what_was_edited_since(api: Api, program: Write) -> N
     assert await session.printed() == "old\nnew\n"
 
 
+async def test_a_second_launch_is_refused_and_told_that_a_restart_runs_it_again(
+    api: Api, program: Write
+) -> None:
+    session = await api.session()
+    await session.launch(program("").text)
+    with pytest.raises(Refused) as refused:
+        await session.post("/launch", script=program("").text)
+    assert (refused.value.code, refused.value.details["exit_code"]) == ("INVALID_SESSION_STATE", 0)
+    assert "POST /sessions/{id}/restart" in refused.value.details["suggestion"]
+    assert (await session.post("/restart", wait=30))["status"] == "terminated"
+
+
 async def test_a_restart_that_is_refused_leaves_the_program_running(
     api: Api, program: Write
 ) -> None:

@@ -31,7 +31,10 @@ ROUTE_WORDS: Words = {
         "GET /sessions/{id} shows hold"
     ),
     Action.START_PROGRAM: "Start a program first: POST /sessions/{id}/launch or /attach",
-    Action.RUN_AGAIN: "The program has ended: create a new session with POST /api/v1/sessions",
+    Action.RUN_AGAIN: (
+        "The program has ended: run it again with POST /sessions/{id}/restart, or create a new session "
+        "with POST /api/v1/sessions"
+    ),
     Action.WAIT_FOR_START: "Wait for the start to end: GET /sessions/{id}/events?timeout=30",
     Action.CHECK_START: (
         "Read details and GET /sessions/{id}/output; check python_path, cwd and env"
