@@ -567,6 +567,36 @@ def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -
     assert done.stdout == "no call differs: 10 with equal arguments, of 10 and 10\n"
 
 
+def test_a_hash_that_an_object_keeps_is_no_other_argument(diff: Diff, tmp_path: Path) -> None:
+    """It is made of the class's address, and differs in each run; what the object is made of counts."""
+    source = """
+        import sys
+
+        class Table:
+            def __init__(self, name):
+                self.name = name
+                self._hash = hash((Table, name))
+
+            def __hash__(self):
+                return self._hash
+
+        def column(table):  # @column
+            return table.name + "_ids" if "--plural" in sys.argv else table.name + "_id"
+
+        def query(names):
+            return [column(Table(name)) for name in names]
+
+        query(["apple", "pear"])
+    """
+    script = Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", "--plural", ":::", "main.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: column at main.py:{script.line('column')}"
+    assert lines[2:5] == ["1: → 'apple_ids'", "2: → 'apple_id'", "called by query"]
+    assert lines[-1] == "3 of 5 calls with equal arguments differ"
+
+
 def test_hashes_of_objects_are_no_difference_and_fractions_that_look_like_ids_or_times_are(
     diff: Diff, tmp_path: Path
 ) -> None:
