@@ -597,6 +597,74 @@ def test_a_hash_that_an_object_keeps_is_no_other_argument(diff: Diff, tmp_path: 
     assert lines[-1] == "3 of 5 calls with equal arguments differ"
 
 
+DRAWN = """
+    import os
+    import sys
+
+    NAMES = {names}
+
+    class Worker:
+        def __init__(self, key):
+            self.key = key
+            self.pool_id = os.urandom(4).hex() + "a1"
+            self.address = "127.0.0.1:%d" % (40000 + os.getpid() % 20000)
+
+    def label(worker, name):  # @label
+        return name + "_ids" if NAMES else name + "_id"
+
+    def labels(worker):
+        return [label(worker, "apple"), label(worker, "pear")]
+
+    labels(Worker({key}))
+    """
+
+
+def test_ids_that_two_runs_of_one_side_have_drawn_are_no_other_argument(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """The object that each call is given has a token of its run; without that it is the same in all."""
+    for name, names in [("one.py", "True"), ("two.py", "False")]:
+        source = DRAWN.replace("{names}", names).replace("{key}", repr("0123abcd4567"))
+        script = Program.write(tmp_path / name, source)
+    done = diff("--", "one.py", ":::", "two.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: label at one.py:{script.line('label')}"
+    assert "0123abcd4567" in lines[1]
+    assert "pool_id='<id>'" in lines[1]
+    assert lines[2:4] == ["1: → 'apple_ids'", "2: → 'apple_id'"]
+
+
+def test_a_digest_that_each_run_of_a_side_has_is_another_argument(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """It has the shape of what is drawn by lot, and differs in the two sides for a cause."""
+    source = """
+        import os
+        import sys
+
+        class Worker:
+            def __init__(self, key):
+                self.key = key
+                self.pool_id = os.urandom(4).hex() + "a1"
+
+        def key():  # @key
+            return "0123abcd4567" if sys.argv[1:] else "89abcdef0123"
+
+        def label(worker):
+            return worker.key
+
+        label(Worker(key()))
+    """
+    script = Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: key at main.py:{script.line('key')}"
+    assert lines[1:3] == ["1: → '89abcdef0123'", "2: → '0123abcd4567'"]
+    assert lines[-1].startswith("1 of ")
+
+
 def test_hashes_of_objects_are_no_difference_and_fractions_that_look_like_ids_or_times_are(
     diff: Diff, tmp_path: Path
 ) -> None:
@@ -682,14 +750,14 @@ BY_CHANCE = """
     class State:
         pass
 
-    def token():
-        return os.urandom(8).hex()  # @token
+    def drawn():
+        return os.urandom(8)  # @drawn
 
     def numbered(count):
         states = {State() for _ in range(count)}
         for number, state in enumerate(states):
             state.number = number
-        return sum(1 for state in states if id(state) % 64 == 0), token()
+        return sum(1 for state in states if id(state) % 64 == 0), drawn()
 
     def price(count):
         return count * RATE
@@ -703,7 +771,7 @@ BY_CHANCE = """
 
 def test_what_two_runs_of_one_side_differ_in_is_left_out(diff: Diff, tmp_path: Path) -> None:
     program = Program.write(tmp_path / "shop.py", BY_CHANCE)
-    place = f"first token at shop.py:{program.line('token') - 1}"
+    place = f"first drawn at shop.py:{program.line('drawn') - 1}"
     for words, why in (
         (["2", "--same"], "where two runs of command 1 differ, too"),
         (["2"], "where two runs of this one command differ"),

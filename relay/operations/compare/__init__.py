@@ -17,6 +17,7 @@ recorded_calls   its calls as numbers: which are equal, how each ended
 comparable_text  texts without what differs from run to run
 defaults         defaults of parameters that two trees write otherwise
 whole_calls      which calls are recorded with all that their values store, where that is too much for all
+drawn            ids in texts that are drawn by lot
 moments          times in texts that are those of the runs
 known_functions  which functions the tree of the other run has, too
 matching         which call of one run is which of the other

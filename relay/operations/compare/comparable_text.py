@@ -28,9 +28,6 @@ _CLOCK_ATTRIBUTE = re.compile(
     r"(?<![A-Za-z0-9])((?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)"
     r"(?:_?(?:ns|ms|s))?)=-?\d+(?:\.\d+)?(?:e-?\d+)?"
 )
-_HASH_ATTRIBUTE = re.compile(r"(?<![A-Za-z0-9])([A-Za-z_]*hash)=-?\d{14,}")
-"""Kept by an object: made of the address of a class or an object, mostly, and then another in each
-run, with which no two objects were equal. Of what else it is made, the object stores, too."""
 _PRINTED_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|sec|secs|seconds?)\b")
 
 
@@ -49,8 +46,6 @@ def comparable(text: str, roots: tuple[str, ...], moments: Moments) -> str:
         text = _TEMPORARY.sub("<temporary>", text)
     if any(word in text for word in _CLOCK_WORDS):
         text = _CLOCK_ATTRIBUTE.sub(r"\1=<time>", text)
-    if "hash=" in text:
-        text = _HASH_ATTRIBUTE.sub(r"\1=<hash>", text)
     return text
 
 

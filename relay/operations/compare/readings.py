@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from relay.operations.compare.defaults import OtherDefaults
+from relay.operations.compare.drawn import drawn_in
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import Ran, Side
@@ -21,7 +23,8 @@ class Readings:
     """The runs of one comparison as they were read.
 
     One that was read is read anew if more has come to count: the number of a later run's process,
-    where a text has it, or a moment behind all that were foreseen.
+    where a text has it, a moment behind all that were foreseen, or an id that two runs of one side show to be
+    drawn by lot.
     """
 
     def __init__(self, masked: Callable[[str], str], sides: tuple[Side, Side]) -> None:
@@ -30,16 +33,29 @@ class Readings:
         self._moments: Moments | None = None
         self._began = self._until = 0.0
         self._kept: dict[Path, RecordedRun] = {}
+        self._drawn: frozenset[str] = frozenset()
 
     def read(self, *ran: Ran) -> list[RecordedRun]:
         """These runs, in their order, comparable with each other."""
         self._pids = tuple(dict.fromkeys([*self._pids, *(each.pid for each in ran)]))
         moments = self._moments_until_now(ran)
         runs = [self._kept_or_read(each, moments) for each in ran]
+        if len({each.side.name for each in ran}) == 1 and self._learns_drawn_ids(runs):
+            runs = [self._kept_or_read(each, moments) for each in ran]
         return [
             run if each.until is None else run.until(each.until)
             for run, each in zip(runs, ran, strict=True)
         ]
+
+    def _learns_drawn_ids(self, runs: Sequence[RecordedRun]) -> bool:
+        """Whether these, of one side, show that more ids are drawn by lot: what has one is then read anew."""
+        drawn = set[str]().union(*(drawn_in(*pair) for pair in itertools.combinations(runs, 2)))
+        new = drawn - self._drawn
+        self._drawn |= new
+        for stream, run in list(self._kept.items()):
+            if run.places_of_ids.has_one_of(new):
+                del self._kept[stream]
+        return bool(new)
 
     def forget(self, *ran: Ran) -> None:
         """Runs that need not be compared any more: they are large."""
@@ -78,6 +94,7 @@ class Readings:
                 script=scripts[0] if scripts else None,
                 masked=self._masked,
                 libraries=ran.side.libraries,
+                drawn=self._drawn,
             )
         return kept
 

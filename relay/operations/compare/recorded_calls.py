@@ -10,7 +10,7 @@ import json
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from relay.operations.compare.comparable_text import comparable, is_of_clock
 from relay.operations.compare.defaults import OtherDefault
+from relay.operations.compare.drawn import PlacesOfIds
 from relay.operations.compare.moments import WHOLE, Moments
 
 OPEN, RAISED, STOPPED = 0, 2, 3
@@ -145,6 +146,9 @@ class RecordedRun:
     long_texts: dict[int, LongText] = field(default_factory=dict)
     trees: dict[int, CallsBelow] = field(default_factory=dict)
     """By the number of a call that is over, with all below it."""
+    drawn: Set[str] = frozenset()
+    """Ids that are known to be drawn by lot."""
+    places_of_ids: PlacesOfIds = field(default_factory=PlacesOfIds)
 
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
@@ -252,7 +256,7 @@ class RecordedRun:
         for pid in map(str, self.pids):
             if pid in text:
                 text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
-        return text
+        return self.places_of_ids.without(text, self.drawn)
 
     def add_text(self, text: str, number: int, offset: int) -> None:
         """A text that calls name by its number, from its line in the file."""

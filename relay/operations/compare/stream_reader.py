@@ -6,7 +6,7 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import repeat
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -46,12 +46,15 @@ def read_run(
     script: str | None = None,
     masked: Callable[[str], str] = str,
     libraries: tuple[str, ...] = (),
+    drawn: Set[str] = frozenset(),
 ) -> RecordedRun:
     """Read the file of a run whose tree lies at `root`, and the libraries of its interpreter at `libraries`.
 
-    `roots`, `pids` and `moments` are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
+    `roots`, `pids`, `moments` and ids `drawn` by lot are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
     """
-    run = RecordedRun(root, roots, stream, pids, moments, libraries, is_cut=is_cut, masked=masked)
+    run = RecordedRun(
+        root, roots, stream, pids, moments, libraries, is_cut=is_cut, masked=masked, drawn=drawn
+    )
     reader = _Reader(run)
     for offset, line in _lines(stream):
         if line[1] in _DIGITS and len(run.calls) < MOST_CALLS:

@@ -20,6 +20,7 @@ from relay.operations.compare.difference_text import (
     next_without_options,
 )
 from relay.operations.compare.differences import Comparison
+from relay.operations.compare.drawn import drawn_in
 from relay.operations.compare.known_functions import all_functions, known_functions
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.recorded_run import Ran
@@ -48,6 +49,8 @@ class WithoutChance:
         so by chance, all are recorded to_the_end; at once, if that is known.
         """
         found, answer = await self.compared(first)
+        if found.unequal and not found.differs and await self._learns_drawn_ids(first):
+            found, answer = await self.compared(first)
         if not found.matched or not (found.differs or ends_differ(first)):
             return found, answer
         if self._runs.are_of_one:
@@ -62,6 +65,17 @@ class WithoutChance:
                 return cleared, answer
             self._runs.whole = whole
         return await self._compared_with_further(first, knows_changes=knows_changes)
+
+    async def _learns_drawn_ids(self, first: Pair) -> bool:
+        """Whether a further run of each side has said of ids in other arguments that they are drawn by lot."""
+        if self._runs.are_of_one or any(one.late for one in first):
+            return False
+        if not drawn_in(*await self._runs.read(*first)):
+            return False
+        with suppress(RelayError):
+            for ran in first:
+                await self._runs.read(ran, await self._runs.run(ran.side))
+        return True
 
     async def _go_on_behind(self, ran: Pair, numbers: tuple[int, int]) -> bool:
         """Whether calls behind these are recorded."""

@@ -1,0 +1,126 @@
+"""Ids that differ from run to run: of workers, connections and tokens, ports, and hashes made of addresses. Pure.
+
+No shape tells such a text from one that means something, as a digest does. Two runs of one side do: where
+they have texts that are equal but for these, and none of these in common, they were drawn by lot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from relay.operations.compare.recorded_calls import RecordedRun
+
+# Each begins with what the pattern engine looks for by itself: texts are large, and few have any of these.
+_DIGITS = re.compile(r"[0-9a-f]{5,128}(?![0-9A-Za-z])(?!\.\d)")
+_COUNTED = re.compile(r"id(?:=|': )\d+(?![0-9A-Za-z.])")
+_HOST = re.compile(r"\d+\.\d+\.\d+\.\d+(?::|', )$")
+_LONGEST_BEFORE = 24  # characters that say what the digits are
+
+_FEWEST_OF_TOKEN, _FEWEST_OF_NUMBER = 8, 12
+_PORT = 5
+_MOST_PLACES = 50_000
+_MOST_AT_A_PLACE = 4096
+
+
+class PlacesOfIds:
+    """Where a run's texts have what may have been drawn: in which text, and the how many there."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[int, int], set[str] | None] = {}
+
+    def without(self, text: str, drawn: Set[str]) -> str:
+        """The text with a stand-in for each that was drawn; what else it has is noted."""
+        spans = _ids_in(text)
+        if not spans:
+            return text
+        found = [text[begin:end] for begin, end in spans]
+        rest = hash(_replaced(text, spans))
+        for i, each in enumerate(found):
+            self._note((rest, i), each)
+        if drawn.isdisjoint(found):
+            return text
+        return _replaced(text, [span for span in spans if text[slice(*span)] in drawn])
+
+    def _note(self, place: tuple[int, int], text: str) -> None:
+        if place not in self._ids:
+            if len(self._ids) >= _MOST_PLACES:
+                return
+            self._ids[place] = set()
+        known = self._ids[place]
+        if known is not None:
+            known.add(text)
+            if len(known) > _MOST_AT_A_PLACE:
+                self._ids[place] = None  # of some of them nothing can be said
+
+    def drawn(self, other: PlacesOfIds) -> set[str]:
+        """What was drawn in this run and in another of the same side."""
+        drawn: set[str] = set()
+        for place, ours in self._ids.items():
+            theirs = other._ids.get(place)
+            if ours and theirs and ours.isdisjoint(theirs):
+                drawn |= ours | theirs
+        return drawn - (self._all() & other._all())
+
+    def has_one_of(self, ids: Set[str]) -> bool:
+        """Whether a text of the run has one of these."""
+        return any(known is None or not known.isdisjoint(ids) for known in self._ids.values())
+
+    def _all(self) -> set[str]:
+        return set().union(*filter(None, self._ids.values()))
+
+
+def _ids_in(text: str) -> list[tuple[int, int]]:
+    """Where the text has what may be drawn, from the left. A sign is part of its number, a name of what it counts."""
+    spans = [
+        (found.start() - (text[found.start() - 1 : found.start()] == "-"), found.end())
+        for found in _DIGITS.finditer(text)
+        if _may_be_drawn(text, found)
+    ]
+    counted = [(_begin_of_name(text, one.start()), one.end()) for one in _COUNTED.finditer(text)]
+    return sorted(_apart(spans, counted)) if counted else spans
+
+
+def _begin_of_name(text: str, at: int) -> int:
+    while at and (text[at - 1].isalnum() or text[at - 1] == "_"):
+        at -= 1
+    return at
+
+
+def _may_be_drawn(text: str, found: re.Match[str]) -> bool:
+    """Whether these digits are a token in hexadecimal ones, a long number or a port that the system has given."""
+    digits, begin = found[0], found.start()
+    if begin and text[begin - 1].isalnum():
+        return False
+    if not digits.isdecimal():
+        return len(digits) >= _FEWEST_OF_TOKEN and any(map(str.isdecimal, digits))
+    before = text[max(0, begin - _LONGEST_BEFORE) : begin]
+    if before.endswith("***#"):
+        return True  # stands for one that is masked
+    if len(digits) == _PORT:
+        return "3" <= digits[0] <= "6" and _HOST.search(before) is not None
+    return len(digits) >= _FEWEST_OF_NUMBER and not before.endswith(".")
+
+
+def _apart(spans: list[tuple[int, int]], others: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """All of them, but for those that end where one of the others does."""
+    ends = {end for _, end in others}
+    return [*others, *(span for span in spans if span[1] not in ends)]
+
+
+def _replaced(text: str, spans: list[tuple[int, int]]) -> str:
+    parts, at = [], 0
+    for begin, end in spans:
+        parts += [text[at:begin], "<id>"]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def drawn_in(one: RecordedRun, other: RecordedRun) -> set[str]:
+    """What two runs of one side have drawn by lot (of two sides: may have); nothing if they do not record the same calls whole."""
+    begins = [run.whole and run.whole[0] for run in (one, other)]
+    if begins[0] != begins[1]:
+        return set()
+    return one.places_of_ids.drawn(other.places_of_ids)
