@@ -238,6 +238,10 @@ KINDS = """
         with guard:
             pass
 
+    # So long that its jump takes a longer argument: before Python 3.11 the frame then stands at that.
+    loop = "def each_of(source):\\n    for item in iter(source.get, None):\\n"
+    exec(loop + "        print(item)\\n" * 100)
+
     calls = dict(
         rlock=lambda: owned.acquire(),
         lock=lambda: plain.acquire(timeout=500),
@@ -249,6 +253,7 @@ KINDS = """
         get=lambda: items.get(),
         put=lambda: few.put(2),
         simple=lambda: simple.get(),
+        repeated=lambda: each_of(simple),
         join=lambda: sleeper.join(),
         future=own_pool,
         recv=lambda: client.recv(10),
@@ -292,6 +297,7 @@ async def test_each_kind_of_wait_is_known_by_its_name(
         "get": "queue",
         "put": "queue",
         "simple": "queue",
+        "repeated": "queue",
         "join": "join",
         "future": "future",
         "recv": "io",
@@ -320,6 +326,7 @@ async def test_each_kind_of_wait_is_known_by_its_name(
     assert f"process {child} (" in found["child"]["on"]
     assert f"process {child} (" in found["waitpid"]["on"]
     assert found["put"]["on"].startswith("few, ")
+    assert found["repeated"]["on"] == "source, an item of an empty queue"
     assert any(f"process {child} (" in text for text in report["children"])
     # A pool whose only thread waits for its own queue.
     (circle,) = report["deadlocks"]

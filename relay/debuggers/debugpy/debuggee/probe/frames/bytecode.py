@@ -154,11 +154,17 @@ def variable_kind(code: Any, name: str) -> str:
 
 
 def index_at(code: Any, offset: int) -> int | None:
-    """The instruction at an offset; 3.11 and 3.12 count a call's caches to the call."""
-    _, indices, _ = facts_of(code)
+    """The instruction at an offset; 3.11 and 3.12 count a call's caches to the call.
+
+    Before 3.11 a frame stands at what makes the argument longer that its instruction is given.
+    """
+    found, indices, _ = facts_of(code)
     for back in range(0, 40, 2):
         if offset - back in indices:
-            return indices[offset - back]
+            index = indices[offset - back]
+            while found[index].opname == "EXTENDED_ARG":
+                index += 1
+            return index
     return None
 
 
@@ -354,8 +360,40 @@ def present_call(frame: Any) -> tuple[Any, list[Any]]:
             return ("attribute", manager, "__enter__"), []
         return call_at(code, index)
     if one.opname == "FOR_ITER":
-        return ("attribute", UNKNOWN, "__next__"), []
+        repeated = (
+            UNKNOWN if dict.__contains__(frame.f_globals, "iter") else repeated_call(code, index)
+        )
+        return ("attribute", UNKNOWN, "__next__") if repeated == UNKNOWN else repeated, []
     return UNKNOWN, []
+
+
+def repeated_call(code: Any, index: int) -> Any:
+    """The function that `for item in iter(function, end)` calls for each item, as an expression.
+
+    Unknown where the loop stores a name of it: then it may mean another one by now.
+    """
+    found = facts_of(code)[0]
+    before = [
+        place for place in range(max(0, index - 8), index) if found[place].opname not in _QUIET_OPS
+    ]
+    if len(before) < 2 or found[before[-1]].opname != "GET_ITER":
+        return UNKNOWN
+    if found[before[-2]].opname not in _CALL_OPS:
+        return UNKNOWN
+    function, arguments = call_at(code, before[-2])
+    if function != ("global", "iter") or len(arguments) != 2:
+        return UNKNOWN
+    name = arguments[0]
+    while name[0] == "attribute":
+        name = name[1]
+    stored = {
+        each
+        for one in found[index:]
+        if one.opname.startswith(("STORE_", "DELETE_"))
+        for each in (one.argval if type(one.argval) is tuple else (one.argval,))
+    }
+    is_name = name[0] in ("local", "global", "name")
+    return arguments[0] if is_name and name[1] not in stored else UNKNOWN
 
 
 def awaited_call(frame: Any) -> Any:
