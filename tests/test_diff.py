@@ -560,6 +560,21 @@ def test_calls_that_only_defaults_tell_apart_are_compared_and_the_defaults_named
     ]
 
 
+def test_a_revision_that_git_cannot_check_out_is_refused_with_what_git_has_to_do(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "one.py", "print(1)")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "one.py")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    lost = git(tmp_path, "rev-parse", "HEAD:one.py").strip()
+    (tmp_path / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    done = diff("--rev", "HEAD", "--", "one.py")
+    assert done.returncode == 2, done
+    assert "git made no worktree of HEAD: " in done.stderr
+    assert "`git worktree add --detach DIRECTORY HEAD` has to work here" in done.stderr
+
+
 def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "main.py", CART)
     done = diff("--", "main.py", ":::", "main.py", "--unknown")

@@ -70,7 +70,10 @@ async def worktree(root: str, revision: str) -> AsyncIterator[Worktree]:
         try:
             code, _, complaint = await _git(root, "worktree", "add", "--detach", tree, commit)
             if code:
-                raise InvalidRequest(f"git made no worktree of {revision}: {complaint[-200:]}")
+                raise InvalidRequest(
+                    f"git made no worktree of {revision}: {complaint[-200:]}",
+                    suggestion=f"Mend what git names: `git worktree add --detach DIRECTORY {revision}` has to work here",
+                )
             _, ignored, _ = await _git(root, *_LIST_IGNORED)
             made = await trio.to_thread.run_sync(_bring_modules, root, tree, ignored.split("\0"))
             await trio.to_thread.run_sync(_bring_remembered, root, tree)
