@@ -85,6 +85,23 @@ async def test_a_session(
     assert await session.printed("stderr") == ""
 
 
+@pytest.mark.parametrize("mode", ["fast", "plain"])
+@pytest.mark.parametrize("requirement", SUPPORTED)
+async def test_a_breakpoint_on_a_function(
+    api: Api, program: Write, python_with: Python, requirement: str, mode: str
+) -> None:
+    """What pydevd's own breakpoints on functions are made of has changed within the range."""
+    shop = program(SHOP)
+    session = await api.session(python_path=python_with(requirement))
+    made = await session.post("/breakpoints", function="price", condition="item == 'bread'")
+    at = await session.launch(shop.text, launch_mode=mode, stop_on_exception=False)
+    assert at["stop_reason"] == "function breakpoint"
+    assert (await session.get("/stacktrace"))["frames"][0]["name"] == "price"
+    stop = (await session.events("stopped"))[0]["body"]
+    assert stop["hit_breakpoint_ids"] == [made["breakpoints"][0]["id"]]
+    assert (await session.resume())["exit_code"] == 0
+
+
 CHILDREN = """
     import os
     import subprocess

@@ -85,18 +85,28 @@ def set_function_breakpoints(breakpoints: list[dict[str, Any]]) -> dict[str, Any
         chosen.setdefault(function.parts[-1], []).append(function)
     _functions.clear()
     _functions.update(chosen)
-    attempt(_hand_names_on)  # fails without a debugger that knows functions, and with none chosen
+    if breakpoints:
+        _hand_names_on()  # what fails here is an error: else nothing would ever stop
+    else:
+        attempt(_hand_names_on)  # fails without a debugger that knows functions
     return function_places()
 
 
 def _hand_names_on() -> None:
     py_db = debugger()
     policy = "ALL" if py_db.multi_threads_single_notification else "NONE"
-    kind = sys.modules["_pydevd_bundle.pydevd_breakpoints"].FunctionBreakpoint
     api = sys.modules["pydevd"].PyDevdAPI()
-    api.set_function_breakpoints(
-        py_db, [kind(0, name, "True", None, policy, None, False) for name in _functions]
-    )
+    api.set_function_breakpoints(py_db, [_for_pydevd(name, policy) for name in _functions])
+
+
+def _for_pydevd(name: str, policy: str) -> Any:
+    """pydevd's breakpoint on a bare name, whose condition is looked at by this module."""
+    kind = sys.modules["_pydevd_bundle.pydevd_breakpoints"].FunctionBreakpoint
+    given: dict[str, Any] = {"func_name": name, "condition": "True", "expression": None}
+    given["suspend_policy"] = policy
+    if "breakpoint_id" in kind.__init__.__code__.co_varnames:  # since debugpy 1.8.22
+        given["breakpoint_id"] = 0
+    return kind(**given)
 
 
 def function_places() -> dict[str, Any]:
