@@ -15,10 +15,20 @@ import httpx
 import trio
 
 from relay.asker import HTTP
-from relay.client.calls import Call, fill, harmless_at_the_end, raw_call, unreachable
+from relay.client.calls import (
+    VERSION,
+    Call,
+    fill,
+    harmless_at_the_end,
+    may_be_of_another_version,
+    name_versions,
+    raw_call,
+    unreachable,
+)
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
 from relay.client.verbs import AsynchronousVerbs
+from relay.errors import RelayError
 from relay.models.creating import CreatedSession
 from relay.models.streams import StreamEvent
 from relay.routes.table import RelayVerbs, SessionVerbs
@@ -86,7 +96,13 @@ class AsyncClient(RelayVerbs, AsynchronousVerbs["AsyncSession"]):
         with self.place.translated_errors():
             response = await self._http.request(**self.place.request(call))
         media_type = response.headers.get("content-type", "")
-        return call.answer(response.status_code, media_type, response.content)
+        try:
+            return call.answer(response.status_code, media_type, response.content)
+        except RelayError as error:
+            if may_be_of_another_version(call, error):
+                with contextlib.suppress(RelayError):
+                    name_versions(error, await self._perform(VERSION), self.place.name)
+            raise
 
     async def _follow(self, following: Following[T]) -> AsyncGenerator[StreamEvent[T], None]:
         while not following.over:

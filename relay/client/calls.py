@@ -18,9 +18,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from relay.actions import Advice, from_wire
 from relay.errors import (
+    InvalidParameter,
     InvalidRequest,
+    MethodNotAllowed,
     RelayError,
     RelayUnreachable,
+    RouteNotFound,
     SessionExpired,
     SessionNotFound,
     catalog,
@@ -31,6 +34,8 @@ R = TypeVar("R")
 
 DEFAULT_URL = "http://127.0.0.1:5679"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+_CHECK_THE_URL = "Check the URL, or start a relay on another port: relay serve --port 0"
 
 _WAITING = ("wait", "timeout", "connect_timeout")
 """Fields by which a request says how many seconds it may take."""
@@ -49,6 +54,8 @@ class Call(Generic[R]):
     """How long the relay may wait on purpose, besides what the work takes."""
     bare: bool = False
     """JSON without an envelope is taken as it is: `/openapi.json` has none."""
+    is_ours: bool = False
+    """Whether path and fields are this version's own, and none that a caller has made up."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -77,6 +84,7 @@ def make_call(
         body=None if asks or not fields else json.dumps(fields).encode(),
         read=read,
         seconds=_patience(request),
+        is_ours=True,
     )
 
 
@@ -155,7 +163,9 @@ def reader(result: Any) -> Callable[[Any], Any]:
         try:
             return adapter.validate_python(data, extra="ignore")
         except ValidationError as error:
-            raise _no_relay(f"its answer is no {getattr(result, '__name__', result)}") from error
+            raise UnreadableAnswer(
+                f"its answer is no {getattr(result, '__name__', result)}", data
+            ) from error
 
     return read
 
@@ -213,7 +223,54 @@ def broken_off(place: str, why: str) -> RelayUnreachable:
 
 
 def _no_relay(why: str) -> RelayUnreachable:
-    return RelayUnreachable(
-        f"what answers there is no relay: {why}",
-        suggestion="Check the URL, or start a relay on another port: relay serve --port 0",
+    return RelayUnreachable(f"what answers there is no relay: {why}", suggestion=_CHECK_THE_URL)
+
+
+# Other versions -----------------------------------------------------------------------
+
+VERSION: Call[Any] = raw_call("GET", "/health", None, None)
+"""Asks a relay for its version, among other things."""
+
+
+class UnreadableAnswer(RelayUnreachable):
+    """An answer with the relay's envelope, in which this version finds not what it needs."""
+
+    def __init__(self, why: str, data: Any) -> None:
+        super().__init__(f"what answers there is no relay: {why}", suggestion=_CHECK_THE_URL)
+        self.why, self.data = why, data
+
+
+def may_be_of_another_version(call: Call[Any], error: RelayError) -> bool:
+    """Whether a relay of this version would have answered the call otherwise, for all that is known."""
+    if isinstance(error, UnreadableAnswer):
+        return True
+    if not call.is_ours:
+        return False
+    if isinstance(error, InvalidRequest | InvalidParameter):
+        complaints = error.details.get("errors") or ()
+        return any(str(one.get("message")).startswith("is unknown") for one in complaints)
+    return isinstance(error, RouteNotFound | MethodNotAllowed)
+
+
+def name_versions(error: RelayError, health: Any, place: str) -> None:
+    """Have the error say that the relay which answered is of another version, if it is."""
+    from relay import __version__ as own
+
+    version = health.get("version") if isinstance(health, dict) else None
+    if not isinstance(version, str) or version == own:
+        return
+    why = error.why if isinstance(error, UnreadableAnswer) else error.message
+    error.message = f"the relay at {place} is of version {version}, this one is {own}: {why}"
+    error.suggestion = (
+        "End it with relay stop, which ends its programs, and ask again; or take the relay command "
+        "of that version"
     )
+    error.details = {**error.details, "version": version, "suggestion": error.suggestion}
+
+
+def take_away(data: Any) -> Call[Any]:
+    """Deletes the session that an answer tells of. Raises RelayUnreachable if it tells of none."""
+    made = data.get("session_id") if isinstance(data, dict) else None
+    if not isinstance(made, str):
+        raise _no_relay("its answer names no session")
+    return raw_call("DELETE", fill("/sessions/{id}", {"id": made}), None, None)

@@ -6,14 +6,25 @@ answers, an opening gives a session, a stream is followed. Knows no route and no
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from relay.client.calls import PLACEHOLDER, Call, fill, make_call, reader, refuse
+from relay.client.calls import (
+    PLACEHOLDER,
+    Call,
+    UnreadableAnswer,
+    fill,
+    make_call,
+    reader,
+    refuse,
+    take_away,
+)
 from relay.client.following import Following
+from relay.errors import RelayError
 from relay.models.creating import CreatedSession
 from relay.models.streams import StreamEvent
 from relay.routes import endpoint
@@ -34,8 +45,15 @@ class BlockingVerbs(endpoint.Blocking[S]):
         call = call_of(endpoint, self._own, args, kwargs)
         if isinstance(endpoint, EventStream):
             return self._follow(Following(call, call.read))
-        answer = self._perform(call)
-        return self._opened(answer) if isinstance(endpoint, Opening) else answer
+        return self._open(call) if isinstance(endpoint, Opening) else self._perform(call)
+
+    def _open(self, call: Call[CreatedSession]) -> S:
+        try:
+            return self._opened(self._perform(call))
+        except UnreadableAnswer as error:
+            with contextlib.suppress(RelayError):  # what is made, and nobody could name
+                self._perform(take_away(error.data))
+            raise
 
     def _perform(self, call: Call[R]) -> R:
         raise NotImplementedError
@@ -60,7 +78,12 @@ class AsynchronousVerbs(endpoint.Asynchronous[S]):
         return self._open(call) if isinstance(endpoint, Opening) else self._perform(call)
 
     async def _open(self, call: Call[CreatedSession]) -> S:
-        return self._opened(await self._perform(call))
+        try:
+            return self._opened(await self._perform(call))
+        except UnreadableAnswer as error:
+            with contextlib.suppress(RelayError):  # what is made, and nobody could name
+                await self._perform(take_away(error.data))
+            raise
 
     async def _perform(self, call: Call[R]) -> R:
         raise NotImplementedError

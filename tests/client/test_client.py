@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
+import re
 import subprocess
 import sys
 import warnings
@@ -322,6 +324,84 @@ async def test_what_answers_but_is_no_relay_is_told_as_that() -> None:
             with pytest.raises(errors.RelayUnreachable, match="is no relay"):
                 await client.health()
         nursery.cancel_scope.cancel()
+
+
+OF_ANOTHER_VERSION = {
+    "GET /api/v1/health": (200, {"status": "healthy", "version": "0.0.1"}),
+    "POST /api/v1/sessions": (201, {"session_id": "sess_00000001", "state": "new"}),
+    "DELETE /api/v1/sessions/sess_00000001": (200, {}),
+    "POST /api/v1/sessions/sess_1/hang-report": (200, {"text": "nothing hangs"}),
+    "POST /api/v1/sessions/sess_1/evaluate": (400, "INVALID_REQUEST"),
+    "GET /api/v1/sessions/sess_1/dap-log": (404, "ROUTE_NOT_FOUND"),
+    "GET /api/v1/sessions/sess_1/report": (400, "SESSION_GONE"),
+}
+
+
+async def answer_as_another_version(asked: list[str], stream: trio.SocketStream) -> None:
+    """Answers by OF_ANOTHER_VERSION, each on a connection of its own."""
+    async with stream:
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += await stream.receive_some()
+        length = re.search(rb"(?i)content-length: (\d+)", received)
+        while length and len(received.partition(b"\r\n\r\n")[2]) < int(length[1]):
+            received += await stream.receive_some()
+        head = received.partition(b" HTTP/1.1")[0].decode().partition("?")[0]
+        asked.append(head)
+        status, data = OF_ANOTHER_VERSION[head]
+        complaint = {"field": "max_value", "message": "is unknown (known: expression)"}
+        body = {"success": status < 300, "data": data, "error": None, "meta": {}}
+        if isinstance(data, str):
+            details = {"errors": [complaint], "suggestion": "Correct what is named"}
+            body["error"] = {"code": data, "message": "max_value: is unknown", "details": details}
+        content = json.dumps(body).encode()
+        fields = f"Content-Type: application/json\r\nContent-Length: {len(content)}"
+        answer = f"HTTP/1.1 {status} -\r\nConnection: close\r\n{fields}\r\n\r\n".encode()
+        await stream.send_all(answer + content)
+
+
+@pytest.mark.parametrize("is_blocking", [True, False])
+async def test_what_another_version_answers_otherwise_is_told_with_both_versions(
+    is_blocking: bool,
+) -> None:
+    """And a session that it has made, which nobody could name, is taken away."""
+    asked: list[str] = []
+    serve = partial(answer_as_another_version, asked)
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+        url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+
+        async def refusal(name: str, *words: Any) -> errors.RelayError:
+            call = partial(blocking_call, url, name, *words)
+            with pytest.raises(errors.RelayError) as refused:
+                await (in_thread(call) if is_blocking else awaited_call(url, name, *words))
+            return refused.value
+
+        versions = f"the relay at {url} is of version 0.0.1, this one is {relay.__version__}: "
+        for call, why, kind in (
+            (("create_session",), "its answer is no CreatedSession", errors.RelayUnreachable),
+            (("hang_report",), "its answer is no HangReport", errors.RelayUnreachable),
+            (("evaluate", "x"), "max_value: is unknown", errors.InvalidRequest),
+            (("dap_log",), "max_value: is unknown", errors.RouteNotFound),
+        ):
+            error = await refusal(*call)
+            assert (type(error).code, error.message) == (kind.code, versions + why)
+            assert "relay stop" in str(error.suggestion)
+        assert "DELETE /api/v1/sessions/sess_00000001" in asked
+        other = await refusal("report")
+        assert (other.code, other.message) == ("SESSION_GONE", "max_value: is unknown")
+        nursery.cancel_scope.cancel()
+
+
+def blocking_call(url: str, name: str, *words: Any) -> None:
+    with Client(url) as client:
+        getattr(client if name == "create_session" else client.session("sess_1"), name)(*words)
+
+
+async def awaited_call(url: str, name: str, *words: Any) -> None:
+    async with AsyncClient(url) as client:
+        of = client if name == "create_session" else client.session("sess_1")
+        await getattr(of, name)(*words)
 
 
 # Without IO -----------------------------------------------------------------------------
