@@ -97,16 +97,21 @@ class Store:
     # Reading -----------------------------------------------------------------------
 
     def load(self) -> list[KeptSession]:
-        """Every session that is kept, oldest first. Blocks. Damaged files are set aside."""
+        """Every session that is kept, oldest first. Blocks. Damaged files are set aside.
+
+        What only a newer relay can read stays on disk as it is.
+        """
         self._sweep()
         breakpoints = self._load_breakpoints()
         found = []
         for path in self._session_files():
             session_id = path.name.removesuffix(".json")
             kept = _read(path, _KeptSession)
+            own = [replace(b, hit_count=0) for b in breakpoints.get(session_id, [])]
             if kept is not None:
-                own = [replace(b, hit_count=0) for b in breakpoints.get(session_id, [])]
                 found.append(KeptSession(session_id, kept.created_at, kept.definition, own))
+            elif own and path.exists():
+                self._breakpoints[session_id] = _breakpoints_json(own)
         for one in found:
             self._definitions[one.id] = _definition_json(one.created_at, one.definition)
             if one.breakpoints:
@@ -248,12 +253,24 @@ def _read(path: Path, model: type[Any]) -> Any:
     except OSError as error:
         set_aside(path, error.strerror)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
+        first, *others = error.errors(include_url=False, include_input=False)
+        if all(one["type"] == "extra_forbidden" for one in (first, *others)):
+            _leave(path, ".".join(map(str, first["loc"])))
+            return None
         place = ".".join(map(str, first["loc"]))  # of a file that is no JSON there is none
         set_aside(path, f"{place}: {first['msg']}" if place else first["msg"])
     except ValueError as error:
         set_aside(path, error)
     return None
+
+
+def _leave(path: Path, unknown: str) -> None:
+    """Say why a session is not there, though its file is whole."""
+    log.warning(
+        "%s has what this version of the relay does not know (%s): it is left as it is, for the one that wrote it",
+        path,
+        unknown,
+    )
 
 
 def _write_all(jobs: list[tuple[Path, bytes | None]]) -> None:

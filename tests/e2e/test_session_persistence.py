@@ -260,6 +260,31 @@ async def test_damaged_breakpoints_are_set_aside_and_the_sessions_come_back_with
         assert (await Session(api, session.id).get("/breakpoints"))["total"] == 1
 
 
+async def test_sessions_of_a_newer_relay_stay_on_disk_as_they_are(
+    settings: Settings, program: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it has kept beyond what is known here is not damage: it has its sessions back."""
+    script = program("here = 1\n")
+    async with running_relay(settings) as api:
+        newer, known = await api.session(), await api.session()
+        await newer.breakpoint(script.text, 1, condition="here")
+    path = settings.state_dir / "sessions" / f"{newer.id}.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"of_a_newer_relay": 1}))
+    left = path.read_bytes()
+    with caplog.at_level(logging.WARNING, "relay.store"):
+        async with running_relay(settings) as api:
+            listed = (await api.get("/sessions"))["items"]
+            assert [one["session_id"] for one in listed] == [known.id]
+            await Session(api, known.id).breakpoint(script.text, 1)  # writes the file anew
+    assert caplog.text.count("it is left as it is") == 1
+    assert path.read_bytes() == left
+    path.write_text(json.dumps(document))
+    async with running_relay(settings) as api:
+        (placed,) = (await Session(api, newer.id).get("/breakpoints"))["breakpoints"]
+        assert placed["condition"] == "here"
+
+
 async def test_a_damaged_session_is_set_aside_and_the_others_come_back(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
