@@ -27,6 +27,7 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
         run_in_terminal=entry.run_in_terminal,
         start_debugging=entry.start_debugging,
         repl_runs_commands=entry.repl_runs_commands,
+        exit_signal=entry.exit_signal,
         abilities=_abilities(entry),
         filters={word: names for word, names in filters.items() if names},
     )

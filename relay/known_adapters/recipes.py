@@ -112,7 +112,11 @@ RECIPES = (
         ("C", "C++", "Rust", "Ada", "Fortran"),
         ("gdb",),
         ("-q", "-i", "dap"),
-        {"attach": {"pid": "{pid}"}, "repl_runs_commands": True},
+        {
+            "attach": {"pid": "{pid}"},
+            "repl_runs_commands": True,
+            "exit_signal": "$_exitsignal",
+        },
         oldest=14,
         to_get="apt-get install gdb, from Debian 13 on",
     ),

@@ -96,6 +96,11 @@ class ConfiguredAdapter(BaseModel):
         description="Whether it takes what DAP's context `repl` evaluates for a command of its own: an "
         "expression is then sent in the context `watch`",
     )
+    exit_signal: Word | None = Field(
+        None,
+        description="An expression that has, once the program has exited, the number of the signal that "
+        "ended it: for an adapter that says the exit code 0 then",
+    )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")
     suffixes: tuple[Suffix, ...] = Field(
         (), description="How names of its programs end, the dot included"

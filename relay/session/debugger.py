@@ -87,6 +87,10 @@ class Debugger(ABC):
     pauses_any_thread: bool = False
     """Whether `pause` takes `*` where DAP has a thread's number."""
 
+    exit_signal: str | None = None
+    """An expression that says, once the program has exited, by which signal: where an exit code of
+    0 may mean that, too."""
+
     takes_python_path: bool = False
     """Whether its programs run in the interpreter that `python_path` names."""
 

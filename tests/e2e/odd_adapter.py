@@ -177,7 +177,7 @@ class Adapter:
 
     def end(self) -> None:
         if "no-exit-code" not in HABITS:
-            self.event("exited", {"exitCode": 3})
+            self.event("exited", {"exitCode": 0 if "hides-signals" in HABITS else 3})
         if "no-terminated" not in HABITS:
             self.event("terminated", None if "nulls" in HABITS else {})
         if "leaves" in HABITS:
@@ -238,6 +238,9 @@ class Adapter:
             self.answer(request, {"result": "a command has run", "variablesReference": 0})
         elif "commands" in HABITS:
             self.answer(request, {"result": "1", "variablesReference": 0})
+        elif arguments["expression"] == "$_exitsignal":
+            result = "11" if "by-a-signal" in HABITS else "void"
+            self.answer(request, {"result": result, "variablesReference": 0})
         elif "large" in HABITS:
             self.answer(request, {"result": "x" * 5_000_000, "variablesReference": 0})
         else:

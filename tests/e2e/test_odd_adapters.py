@@ -82,6 +82,29 @@ async def test_an_expression_is_no_command_of_the_debuggers(
             assert found["result"] == "1", (asked, found)
 
 
+@pytest.mark.parametrize(
+    ("habits", "code"),
+    [
+        ("hides-signals by-a-signal", -11),
+        ("hides-signals", 0),
+        ("by-a-signal", 3),
+        ("hides-signals plain refuses", 0),
+    ],
+)
+async def test_an_exit_code_that_stands_for_a_signal_is_looked_into(
+    settings: Settings, program: Program, habits: str, code: int
+) -> None:
+    """gdb says 0 of a program that a signal has ended, and has the signal in an expression."""
+    signal = "nosuch" if "refuses" in habits else "$_exitsignal"
+    entry = {"command": [sys.executable, ADAPTER, *habits.split()], "exit_signal": signal}
+    async with odd(settings, adapters={"odd": entry}) as api:
+        session = await api.session(adapter="odd")
+        end = await session.launch(program.text)
+        while end["status"] == "paused":
+            end = await session.resume()
+        assert (end["status"], end["exit_code"]) == ("terminated", code)
+
+
 async def test_local_variables_of_several_scopes(settings: Settings, program: Program) -> None:
     """As gdb has arguments and locals: all, the first of two of a name, a page at a time."""
     async with odd(settings, "two-scopes") as api:

@@ -278,6 +278,19 @@ class Debuggee:
         """Its process has ended, as the system says. Whoever started it may say it in a way of its own."""
         self.exit_code = self.exit_code_of(status)
 
+    async def _ask_for_signal(self, link: Link) -> None:
+        """Whether an exit code of 0 stands for a signal, where the debugger knows that by an expression."""
+        expression = self.session.debugger.exit_signal
+        if expression is None or self.exit_code != 0 or not self.speaks_through_adapter:
+            return
+        asked = {
+            "expression": expression,
+            "context": self.session.debugger.evaluate_context("watch"),
+        }
+        found = str((await link.request("evaluate", asked)).get("result"))
+        if found.isdecimal():
+            self.exit_code = -int(found)
+
     async def _leave_soon(self) -> None:
         """The program has exited: `terminated` follows, but some adapters leave it out."""
         await trio.sleep(HANG_UP_GRACE)
@@ -293,6 +306,8 @@ class Debuggee:
         assert self.link is not None
         with trio.move_on_after(HANG_UP_GRACE):
             await self._tried.wait()
+        with trio.move_on_after(HANG_UP_GRACE), contextlib.suppress(LinkClosed, RequestFailed):
+            await self._ask_for_signal(self.link)
         with trio.move_on_after(HANG_UP_GRACE), contextlib.suppress(LinkClosed, RequestFailed):
             ends = self.speaks_through_adapter  # else its process ends of itself, and says how
             await self.link.request("disconnect", {"terminateDebuggee": ends})
