@@ -187,3 +187,19 @@ def test_what_never_changed_may_have_done_so_in_another_process(tmp_path: Path) 
         )  # fmt: skip
         assert ran.stderr.splitlines()[-1] == end
         assert ("never changed: till.opened" in ran.stderr) is (end != "[end] exit code 0, 1 stop")
+
+
+def test_what_another_debugger_stops_for_is_not_said_to_be_unchanged(tmp_path: Path) -> None:
+    """DAP does not say what has changed, and Delve not even which data breakpoint it was."""
+    adapter = [sys.executable, str(Path(__file__).parents[1] / "e2e" / "odd_adapter.py"), "watches"]
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "config.json").write_text(json.dumps({"adapters": {"odd": {"command": adapter}}}))
+    (tmp_path / "odd.txt").write_text("one\ntwo\nthree\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--adapter", "odd", "--watch", "odd.txt:1:n", "--", "odd.txt"],
+        cwd=tmp_path, env={**os.environ, "RELAY_STATE_DIR": str(state)},
+        capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    assert "[stop 1] data_breakpoint: odd.txt:" in ran.stderr
+    assert "never changed" not in ran.stderr

@@ -20,6 +20,8 @@ CAPABILITIES: dict[str, Any] = {
     "supportsLogPoints": "plain" not in HABITS,
     "exceptionBreakpointFilters": [{"filter": "all", "label": "All"}],
 }
+if "stops-unasked" in HABITS:
+    CAPABILITIES["exceptionBreakpointFilters"].append({"filter": "panic", "default": True})
 if "watches" in HABITS:
     CAPABILITIES["supportsDataBreakpoints"] = True
 if "turns" in HABITS:

@@ -105,6 +105,31 @@ async def test_an_exit_code_that_stands_for_a_signal_is_looked_into(
         assert (end["status"], end["exit_code"]) == ("terminated", code)
 
 
+@pytest.mark.parametrize(
+    ("habits", "wanted", "sent"),
+    [
+        ("stops-unasked", "uncaught", ["panic"]),
+        ("stops-unasked", False, []),
+        ("", "uncaught", []),
+    ],
+)
+async def test_an_adapter_that_stops_at_failures_by_itself_is_not_hindered(
+    settings: Settings, program: Program, habits: str, wanted: Any, sent: list[str]
+) -> None:
+    """Delve stops at a panic unless it is sent a list without that."""
+    async with odd(settings, *habits.split()) as api:
+        session = await api.session(adapter="odd")
+        await session.launch(program.text, stop_on_exception=wanted)
+        messages = (await session.get("/dap-log", limit=200))["messages"]
+        (asked,) = (
+            one["message"]["arguments"]["filters"]
+            for one in messages
+            if one["message"].get("command") == "setExceptionBreakpoints"
+            and one["message"]["type"] == "request"
+        )
+        assert asked == sent
+
+
 async def test_local_variables_of_several_scopes(settings: Settings, program: Program) -> None:
     """As gdb has arguments and locals: all, the first of two of a name, a page at a time."""
     async with odd(settings, "two-scopes") as api:

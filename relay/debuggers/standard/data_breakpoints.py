@@ -5,12 +5,14 @@ Source: DAP dataBreakpointInfo, setDataBreakpoints.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
 import trio
 
-from relay.errors import InvalidRequest
+from relay.errors import DebuggerError, InvalidRequest
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.stop import Frame
 
@@ -23,9 +25,12 @@ class AdapterDataBreakpoints:
     # Invariant: _wishes has what the adapter was sent last and has taken, by our ids. Each request
     # replaces all of them, so there is one at a time.
 
-    def __init__(self, debuggee: Debuggee, scopes: Scopes) -> None:
+    def __init__(
+        self, debuggee: Debuggee, scopes: Scopes, *, takes_expressions: bool = True
+    ) -> None:
         self._debuggee = debuggee
         self._scopes = scopes
+        self._takes_expressions = takes_expressions
         self._wishes: dict[str, dict[str, Any]] = {}
         self._sending = trio.Lock()
 
@@ -56,15 +61,29 @@ class AdapterDataBreakpoints:
                 await self._send(self._wishes)
 
     async def _data_id(self, frame: Frame, expression: str) -> str:
-        asked = {"name": expression, "frameId": frame.dap_id}
-        body = await self._debuggee.request("dataBreakpointInfo", asked)
-        if body.get("dataId") is None:  # some know the variables of a scope only
-            for scope in (await self._scopes(frame))[:1]:
-                asked = {"name": expression, "variablesReference": scope["variables_reference"]}
+        """By the variable where one is named, else by the expression, as far as the adapter takes one."""
+        reason = None
+        async with contextlib.aclosing(self._ways(frame, expression)) as ways:
+            async for asked in ways:
                 body = await self._debuggee.request("dataBreakpointInfo", asked)
-        if body.get("dataId") is None:
-            raise _not_watched(expression, body.get("description"))
-        return str(body["dataId"])
+                if body.get("dataId") is not None:
+                    return str(body["dataId"])
+                reason = body.get("description") or reason
+        raise _not_watched(expression, reason)
+
+    async def _ways(self, frame: Frame, expression: str) -> AsyncGenerator[dict[str, Any], None]:
+        if self._takes_expressions:
+            yield {"name": expression, "frameId": frame.dap_id}
+        owner, name = _parted(expression)
+        if owner:
+            asked = {"expression": owner, "frameId": frame.dap_id, "context": "watch"}
+            with contextlib.suppress(DebuggerError):
+                body = await self._debuggee.request("evaluate", asked)
+                if body.get("variablesReference"):
+                    yield {"name": name, "variablesReference": body["variablesReference"]}
+        for scope in await self._scopes(frame):
+            if not scope.get("expensive"):
+                yield {"name": expression, "variablesReference": scope["variables_reference"]}
 
     async def _send(self, wishes: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
         """What the adapter says of each."""
@@ -73,6 +92,14 @@ class AdapterDataBreakpoints:
         answers = list(body.get("breakpoints") or [])
         answers += [{}] * (len(wishes) - len(answers))
         return dict(zip(wishes, answers, strict=False))
+
+
+def _parted(expression: str) -> tuple[str, str]:
+    """What owns the variable that an expression names, and its name there: `c->total`, `a.b.c`, `rows[3]`."""
+    found = re.fullmatch(r"(.+?)(?:\.|->)(\w+)|(.+)(\[\w+\])", expression.strip(), re.DOTALL)
+    if found is None:
+        return "", expression
+    return found[1] or found[3], found[2] or found[4]
 
 
 def _not_watched(expression: str, reason: object) -> InvalidRequest:

@@ -43,6 +43,11 @@ LOCALS = 200
 """Variables of a frame that are asked for at once, to be cut to a budget afterwards."""
 
 
+LLDB_VERSION = "$__lldb_version"
+"""What lldb's adapter says of itself. To it an expression is the address of what is to be watched: of a
+pointer `p` it would watch `*p`."""
+
+
 class StandardInspector(Inspector):
     """`can` is what the adapter said of itself in its answer to `initialize`."""
 
@@ -52,7 +57,9 @@ class StandardInspector(Inspector):
         self._debugger = debugger
         self._can = dict(can)
         self._values = AdapterValues(debuggee)
-        self._data_breakpoints = AdapterDataBreakpoints(debuggee, self._values.scopes)
+        self._data_breakpoints = AdapterDataBreakpoints(
+            debuggee, self._values.scopes, takes_expressions=LLDB_VERSION not in can
+        )
         self._threads: list[dict[str, Any]] = []  # as the adapter listed them last
 
     def learn(self, capabilities: Mapping[str, Any]) -> None:
@@ -310,9 +317,16 @@ class StandardInspector(Inspector):
             take_answers(self._debuggee, _in_order_of(answers, session, sent), answers)
 
     async def set_exception_breakpoints(self, setting: ExceptionBreakpoints) -> None:
-        """The adapter's own filters; DAP forbids to ask one that has none."""
+        """The adapter's own filters; DAP forbids to ask one that has none.
+
+        Where its entry names none for what nobody catches, those that the adapter itself sets unless it
+        is asked: an empty list would take them away.
+        """
         filters = self._debugger.exception_filters(setting.filters)
-        if filters or self._can.get("exceptionBreakpointFilters"):
+        offered = self._can.get("exceptionBreakpointFilters") or []
+        if "uncaught" in setting.filters and not self._debugger.exception_filters(["uncaught"]):
+            filters = [*filters, *(one["filter"] for one in offered if one.get("default"))]
+        if filters or offered:
             await self._debuggee.request("setExceptionBreakpoints", {"filters": filters})
 
     async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:

@@ -54,6 +54,8 @@ class RunWatches:
         """Set what waits for this stop; whether it was made for nothing else."""
         if stop.change is not None:
             self._unchanged.pop(stop.change["id"], None)
+        elif stop.reason == "data_breakpoint":  # of a debugger that does not say which
+            self._unchanged.clear()
         here = [number for number in stop.hit_breakpoint_ids if number in self._waiting]
         for number in here:
             for expression in self._waiting.pop(number):
