@@ -46,6 +46,8 @@ class Tracer:
         code, name = frame.f_code, frame.f_globals.get("__name__") or ""
         if code.co_flags & FUNCTION != FUNCTION or code.co_name in PARTS:
             return False
+        if code.co_filename == "<string>" and frame.f_globals.get("__file__"):
+            return False  # it is in no file of the module's: the `__init__` of a dataclass
         return name == self.module or name.startswith(self.module + ".")
 
     def begin(self, frame: Any) -> None:

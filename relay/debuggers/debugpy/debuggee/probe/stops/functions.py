@@ -15,6 +15,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import names_of_variables
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         is_user_code,
@@ -104,7 +105,7 @@ def _for_pydevd(name: str, policy: str) -> Any:
     kind = sys.modules["_pydevd_bundle.pydevd_breakpoints"].FunctionBreakpoint
     given: dict[str, Any] = {"func_name": name, "condition": "True", "expression": None}
     given["suspend_policy"] = policy
-    if "breakpoint_id" in kind.__init__.__code__.co_varnames:  # since debugpy 1.8.22
+    if "breakpoint_id" in names_of_variables(kind.__init__.__code__):  # since debugpy 1.8.22
         given["breakpoint_id"] = 0
     return kind(**given)
 
