@@ -38,10 +38,11 @@ DATA = """
         ("", "[random.randrange(10**9) for _ in range(99)]", "3.8"),
         ("", "[random.randrange(10**9) for _ in range(99)]", "3.13"),
         ("", "random.Random().sample(range(10**9), 99)", "3.11"),
+        ("", "[random.randrange(10**15) for _ in range(99)]", "3.12"),
         ("import numpy", "numpy.random.default_rng().integers(10**9, size=99)", None),
         ("import numpy", "numpy.random.randint(10**9, size=99)", None),
     ],
-    ids=["shared, 3.8", "shared, 3.13", "of its own", "numpy", "numpy's shared one"],
+    ids=["shared, 3.8", "shared, 3.13", "of its own", "long", "numpy", "numpy's shared one"],
 )
 def test_data_at_random_is_the_same_in_both_runs(
     diff: Diff, tmp_path: Path, source: str, drawn: str, version: str | None
@@ -53,6 +54,9 @@ def test_data_at_random_is_the_same_in_both_runs(
     told = dict(line.split(": → ") for line in found.stdout.splitlines() if ": → " in line)
     named = [name for name in told if name.endswith("2")]
     assert int(told[named[0]]) % 7 == 0, found.stdout
+    assert (
+        "<id>" not in found.stdout
+    )  # numbers of a run with another seed are no ids that are drawn by lot
 
 
 def test_what_depends_on_random_numbers_differs_by_chance(diff: Diff, tmp_path: Path) -> None:

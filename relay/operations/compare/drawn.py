@@ -94,6 +94,8 @@ def _may_be_drawn(text: str, found: re.Match[str]) -> bool:
     digits, begin = found[0], found.start()
     if begin and text[begin - 1].isalnum():
         return False
+    if begin > 1 and text[begin - 1] == "." and text[begin - 2].isdecimal():
+        return False  # of a number, maybe with an exponent
     if not digits.isdecimal():
         return len(digits) >= _FEWEST_OF_TOKEN and any(map(str.isdecimal, digits))
     before = text[max(0, begin - _LONGEST_BEFORE) : begin]

@@ -121,6 +121,8 @@ class Ran:
     """Why the recording has broken off; empty if it has not."""
     draws: bool
     """Whether it may have drawn random numbers from a generator to which it gave no seed."""
+    seed: int | None
+    """Of its random numbers; None: it had the system's."""
     strayed: str
     """A source that it has imported from the tree of the other run, though it has its own; or empty."""
     is_lost: bool
@@ -260,6 +262,7 @@ async def run_recorded(
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
                 draws=bool((session.program_run.calls or {"draws": True}).get("draws")),
+                seed=chance.seed if chance else None,
                 strayed=_strayed(side, (session.program_run.calls or {}).get("strayed") or []),
                 is_lost=session.program_run.calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),

@@ -1,0 +1,28 @@
+"""Which digits in texts may be ids that are drawn by lot."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.operations.compare.drawn import PlacesOfIds
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_drawn"),
+    [
+        ("worker=1f2e3d4c5b6a7988", "worker=99aabbccddee0011", True),
+        ("hash=-123456789012345678", "hash=-998877665544332211", True),
+        ("('127.0.0.1', 43211)", "('127.0.0.1', 51234)", True),
+        ("total=1.68268155807e-59", "total=3.13682681558e-33", False),
+        ("total=-1.6826815580767188e+16", "total=-1.3033399546736773e+16", False),
+        ("total=0.123456789012345", "total=0.543219876543210", False),
+        ("count=1234", "count=5678", False),
+    ],
+)
+def test_only_what_may_be_an_id_is_drawn(one: str, other: str, is_drawn: bool) -> None:
+    runs = PlacesOfIds(), PlacesOfIds()
+    for run, text in zip(runs, (one, other), strict=True):
+        assert run.without(text, set()) == text
+    drawn = runs[0].drawn(runs[1])
+    assert bool(drawn) is is_drawn
+    assert ("<id>" in PlacesOfIds().without(one, drawn)) is is_drawn
