@@ -81,9 +81,10 @@ def calls_start(
 
     stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
     become of the arguments by the end of the call. seed: of addresses that are by lot. chance: what
-    `share_chance` takes. trees: paths that are left out of texts before these are cut. other_tree: a folder whose sources are not this program's; the answer
-    names those that it has imported all the same. whole: which calls of a stream are recorded with all that their values
-    store, as `WholeCalls` has it; None: all.
+    `share_chance` takes. trees: paths that are left out of texts before these are cut. other_tree: a
+    folder whose sources are not this program's; the answer names those that it has imported all the
+    same. whole: which calls of a stream are recorded with all that their values store, as `WholeCalls`
+    has it; None: all.
     """
     require_purpose("traces")
     _end_calls("replaced")
