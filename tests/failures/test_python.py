@@ -597,6 +597,48 @@ async def test_a_frame_that_has_gone_on_shows_no_locals(api: Api, program: Write
     assert (await session.resume())["exit_code"] == 1
 
 
+async def test_an_error_that_a_mock_raises_at_each_call_is_shown_where_it_was_not_caught(
+    api: Api, program: Write
+) -> None:
+    file = program("""
+        from unittest.mock import Mock
+
+        def fetch(client, tries):
+            for attempt in range(tries):
+                try:
+                    client.get()  # @again
+                except TimeoutError:
+                    if attempt == tries - 1:
+                        raise
+
+        def read(client):
+            try:
+                client.get()
+            except TimeoutError:
+                pass
+            number = 2
+            client.get()  # @read
+
+        import threading
+
+        for call in (lambda client: fetch(client, 3), read):
+            client = Mock()
+            client.get.side_effect = TimeoutError()  # one object, at each call
+            thread = threading.Thread(target=call, args=(client,))
+            thread.start()
+            thread.join()
+    """)
+
+    seen = await run(api, script=file.text)
+
+    assert [stop.line for stop in seen.stops] == [file.line("again"), file.line("read")]
+    assert [stop.view.get("moved_on") for stop in seen.stops] == [None, None]
+    assert seen.stops[0].locals["attempt"] == "2"
+    assert seen.stops[1].locals["number"] == "2"
+    names = [frame["name"] for frame in seen.stops[1].frames]
+    assert names.count("read") == 1
+
+
 async def test_a_frame_that_the_exception_left_keeps_its_locals(api: Api, program: Write) -> None:
     """Also where Python has cleaned up after it, by code that no source says."""
     fails = program("""

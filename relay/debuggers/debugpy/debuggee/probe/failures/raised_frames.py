@@ -92,7 +92,7 @@ class TracebackEntry:
 
 def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
-    links = links_of_greenlet(list(_links(tb)))
+    links = _of_the_last_raise(links_of_greenlet(list(_links(tb))))
     note_examples([link.tb_frame for link in links])
     running = running_frames()
     rewritten = rewritten_places(links)
@@ -165,6 +165,23 @@ def _links(tb: Any) -> Iterator[Any]:
     while tb is not None and count < _MOST_ENTRIES:
         yield tb
         tb, count = tb.tb_next, count + 1
+
+
+def _of_the_last_raise(links: list[Any]) -> list[Any]:
+    """The links without those of earlier times at which the very object was raised, and caught, by the
+    same `raise`: an error that a mock is to raise at each call. Python puts them below the new ones.
+
+    One that was kept and is raised elsewhere, as a future does, has its origin there.
+    """
+    if not links or _opname(links[-1].tb_frame.f_code, links[-1].tb_lasti) != "RAISE_VARARGS":
+        return links
+    last = links[-1]
+    for position, link in enumerate(links[:-1]):
+        is_same = link.tb_frame.f_code is last.tb_frame.f_code and link.tb_lasti == last.tb_lasti
+        # What a `raise` calls is the constructor of its exception, which may raise one itself.
+        if is_same and links[position + 1].tb_frame.f_back is not link.tb_frame:
+            return links[: position + 1]
+    return links
 
 
 def running_frames() -> set[int]:
