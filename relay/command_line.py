@@ -57,9 +57,11 @@ COMMANDS: dict[str, str] = {
 FAMILIAR = {
     word: command
     for command, words in {
+        "break --delete ID": "cl clear delete",
         "break PLACE": "b breakpoint breakpoints tbreak",
         "continue": "c cont resume",
         "end": "exit kill q quit terminate",
+        "eval 'NAME = VALUE'": "assign set",
         "eval EXPRESSION": "evaluate exec inspect p pp print x",
         "locals": "args info variables vars",
         "locals --frame N": "down frame select up",
@@ -73,13 +75,17 @@ FAMILIAR = {
         "step out": "finish out ret return",
         "step over": "n next over",
         "stop": "shutdown",
-        "until FILE:LINE": "advance goto u unt",
+        "until FILE:LINE": "advance goto run-to u unt",
         "where": "l list source state status",
         "why EXPRESSION": "blame history writes",
     }.items()
     for word in words.split()
 }
 """What other debuggers call a command, and what it is called here."""
+
+_SLIP = 0.7
+"""How alike a slip and what is meant are. Short words that share two letters are less: `jump` is no
+slip for `up`, nor `export` for `next`."""
 
 
 class LazyGroup(click.Group):
@@ -112,8 +118,8 @@ class LazyGroup(click.Group):
             return f"run -- {word}"
         if word in FAMILIAR:
             return FAMILIAR[word]
-        near = difflib.get_close_matches(word, self.list_commands(ctx), n=1)
-        near = near or difflib.get_close_matches(word, FAMILIAR, n=1)
+        near = difflib.get_close_matches(word, self.list_commands(ctx), n=1, cutoff=_SLIP)
+        near = near or difflib.get_close_matches(word, FAMILIAR, n=1, cutoff=_SLIP)
         return FAMILIAR.get(near[0], near[0]) if near else None
 
 

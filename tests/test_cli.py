@@ -239,6 +239,10 @@ def test_relative_paths_of_clients_start_where_it_was_started(
         (["nonsense"], "No such command 'nonsense'."),
         (["next"], "No such command 'next'. Try relay step over"),
         (["app.py"], "No such command 'app.py'. Try relay run -- app.py"),
+        (["set", "x", "1"], "No such command 'set'. Try relay eval 'NAME = VALUE'"),
+        (["delete", "bp_1"], "No such command 'delete'. Try relay break --delete ID"),
+        (["jump", "3"], "No such command 'jump'.\n"),
+        (["export"], "No such command 'export'.\n"),
         (["serve", "5700"], "unexpected extra argument"),
     ],
 )
