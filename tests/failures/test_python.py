@@ -287,6 +287,34 @@ async def test_a_callback_of_a_future_that_fails(api: Api, program: Write) -> No
     assert found.exit_code == 0
 
 
+async def test_an_initializer_that_breaks_its_pool(api: Api, program: Write) -> None:
+    """Who asks a future learns of the pool's end only."""
+    fails = program("""
+        import concurrent.futures
+        import multiprocessing
+
+        def prepare(number):
+            raise LookupError(number)  # @raise
+
+        def ask(pool):
+            with pool:
+                try:
+                    pool.submit(int, "7").result()
+                except concurrent.futures.BrokenExecutor as error:
+                    print(type(error).__name__)
+
+        if __name__ == "__main__":
+            ask(concurrent.futures.ThreadPoolExecutor(1, initializer=prepare, initargs=(1,)))
+            fork = multiprocessing.get_context("fork")
+            ask(concurrent.futures.ProcessPoolExecutor(1, fork, prepare, (2,)))
+    """)
+    found = await run(api, script=fails.text, debug_subprocesses="auto")
+    what = ("future", "LookupError", fails.line("raise"))
+    assert [stop.what for stop in found.stops] == [what, what]
+    assert [stop.locals["number"] for stop in found.stops] == ["1", "2"]
+    assert found.exit_code == 0
+
+
 async def test_a_stop_leaves_the_program_no_source_that_it_has_not_read(
     api: Api, program: Write
 ) -> None:

@@ -55,7 +55,13 @@ _LOGS = (
         "request",
     ),
     ("grpc._cython.cygrpc", "grpc._cython.cygrpc", ("Unexpected [",), "request"),
-    ("concurrent.futures._base", "concurrent.futures", ("exception calling callback",), "future"),
+    (
+        "concurrent.futures._base",
+        "concurrent.futures",
+        # An initializer's error breaks its pool: who asks a future is told of that, and not of the error.
+        ("exception calling callback", "Exception in initializer"),
+        "future",
+    ),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
     ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
     # What start() of a spider raises, and what the parts do that a project brings for Scrapy's own.
@@ -83,10 +89,11 @@ def listen_to_logs() -> None:
         when_imported(module, _listen_to_log)
 
 
-# Logger.exception calls it, too. Under the name of the file and of the module that whoever looks for
+# Logger.exception calls `error`, too. Under the name of the file and of the module that whoever looks for
 # a record's caller passes over.
-_ERROR = """\
-def error(self, msg, *args, **kwargs):
+_WORDS = ("error", "critical")
+_LISTENING = """\
+def {word}(self, msg, *args, **kwargs):
     if kwargs.get("exc_info"):
         seen(self, msg, kwargs["exc_info"])
     return log(self, msg, *args, **kwargs)
@@ -100,9 +107,12 @@ def _listen_to_log(_: Any) -> None:
         logging: Any = sys.modules["logging"]
         # An adapter goes past its logger's method.
         for kind in (logging.Logger, logging.LoggerAdapter):
-            namespace = {"__name__": "logging", "log": kind.error, "seen": _log_seen}
-            exec(compile(_ERROR, logging._srcfile, "exec"), namespace)
-            kind.error = namespace["error"]
+            for word in _WORDS:
+                source = _LISTENING.format(word=word)
+                log = getattr(kind, word)
+                namespace = {"__name__": "logging", "log": log, "seen": _log_seen}
+                exec(compile(source, logging._srcfile, "exec"), namespace)
+                setattr(kind, word, namespace[word])
 
 
 def _log_seen(logger: Any, message: Any, about: Any) -> None:
