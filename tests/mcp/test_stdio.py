@@ -129,6 +129,7 @@ async def _is_refused_and_changes_nothing(client: Client, shop: Program) -> None
         ("debug_breakpoints", {"add": ["a:1"]}, "add: is unknown; did you mean 'set'?"),
         ("debug_trace", {"expr": "x", "what": "why"}, "expr: is unknown; did you mean 'target'?"),
         ("debug_run", {"program": "shop.py"}, "program: is unknown; did you mean 'script'?"),
+        ("debug_run", {"command": "shop.py"}, "did you mean 'script' or 'module', and 'args'?"),
         ("debug_run", {"timeout": 5}, "timeout: is unknown; did you mean 'wait'?"),
         ("debug_eval", {"code": "1"}, "code: is unknown; did you mean 'expression'?"),
     ):

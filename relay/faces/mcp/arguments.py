@@ -84,6 +84,7 @@ class WaitsForSession(Waits, OfSession):
 class Run(WaitsForSession):
     elsewhere: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("program", "file", "path"), "'script'"),
+        **dict.fromkeys(("command", "cmd"), "'script' or 'module', and 'args'"),
         "timeout": "'wait'",
     }
 

@@ -105,7 +105,9 @@ def _for_pydevd(name: str, policy: str) -> Any:
     kind = sys.modules["_pydevd_bundle.pydevd_breakpoints"].FunctionBreakpoint
     given: dict[str, Any] = {"func_name": name, "condition": "True", "expression": None}
     given["suspend_policy"] = policy
-    if "breakpoint_id" in names_of_variables(kind.__init__.__code__):  # not in the oldest that is supported
+    if "breakpoint_id" in names_of_variables(
+        kind.__init__.__code__
+    ):  # not in the oldest that is supported
         given["breakpoint_id"] = 0
     return kind(**given)
 
