@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -174,9 +175,16 @@ async def a_dead_relay_takes_its_own_sessions_only(
     sessions: dict[str, str],
     mcp_sessions: dict[str, str],
 ) -> None:
-    await fleet.relays["r1"].end(signal.SIGKILL)
-    gone = await client.get(f"/api/v1/sessions/{sessions['r1']}")
+    path = f"/api/v1/sessions/{(await one_on_each(client))['r1']}"
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(is_cut_off, client, path)
+        await runs(client, path)
+        await fleet.relays["r1"].end(signal.SIGKILL)
+    gone = await client.get(path)
     assert gone.status_code == 503
+    has_the_envelope(gone)
+    named = await client.get(path, headers={"X-Request-ID": 'by "me"'})
+    assert has_the_envelope(named)["request_id"] == 'by "me"'
     error = gone.json()["error"]
     assert error["code"] == "RELAY_UNREACHABLE"
     call = request(1, ALONE, "tools/call", name="debug_end", arguments={"session": sessions["r1"]})
@@ -193,6 +201,32 @@ async def a_dead_relay_takes_its_own_sessions_only(
         answer = await client.get(f"/api/v1/sessions/{unknown}")
         assert answer.status_code == 404
         assert answer.json()["error"]["code"] == "SESSION_NOT_FOUND"
+
+
+async def is_cut_off(client: httpx.AsyncClient, path: str) -> None:
+    """A request whose relay ends before there is an answer: the program says nothing and stops nowhere."""
+    waiting = {"module": "http.server", "args": ["0"], "wait": SECONDS}
+    answer = await client.post(f"{path}/launch", json=waiting)
+    assert answer.status_code == 502
+    has_the_envelope(answer)
+    assert answer.json()["error"]["code"] == "RELAY_UNREACHABLE"
+
+
+async def runs(client: httpx.AsyncClient, path: str) -> None:
+    """Once its first thread is there, whoever launched the program waits for its first stop."""
+    asked = {"timeout": SECONDS, "types": "thread"}
+    data(await client.get(f"{path}/events", params=asked))
+
+
+def has_the_envelope(answer: httpx.Response) -> dict[str, Any]:
+    """Its `meta`: the id that the header has, too, and the time as the relay writes it."""
+    assert answer.headers["content-type"] == "application/json"
+    whole = answer.json()
+    assert set(whole) == {"success", "data", "error", "meta"}
+    meta: dict[str, Any] = whole["meta"]
+    assert meta["request_id"] == answer.headers["x-request-id"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", meta["timestamp"])
+    return meta
 
 
 async def test_the_token_is_asked_for_behind_the_proxy(tmp_path: Path) -> None:
