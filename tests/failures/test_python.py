@@ -667,6 +667,43 @@ async def test_an_error_that_a_mock_raises_at_each_call_is_shown_where_it_was_no
     assert names.count("read") == 1
 
 
+async def test_an_object_that_is_raised_anew_is_another_failure(api: Api, program: Write) -> None:
+    """A constant of a module, say; also where it was handled meanwhile, and once each however it ends."""
+    file = program("""
+        import asyncio
+        import threading
+        from concurrent.futures import ThreadPoolExecutor
+
+        CLOSED = LookupError("closed")
+
+        def work(number):
+            raise CLOSED  # @raise
+
+        async def works(number):
+            work(number)
+
+        async def main():
+            task = asyncio.create_task(works(3))
+            await asyncio.wait([task])
+
+        for number in (1, 2):
+            thread = threading.Thread(target=work, args=(number,))
+            thread.start()
+            thread.join()
+        asyncio.run(main())
+        with ThreadPoolExecutor() as pool:
+            if pool.submit(work, 0).exception() is CLOSED:
+                work(4)
+    """)
+
+    seen = await run(api, script=file.text)
+
+    line = file.line("raise")
+    ends = ["thread", "thread", "task", "process"]
+    assert [stop.what for stop in seen.stops] == [(end, "LookupError", line) for end in ends]
+    assert [stop.locals["number"] for stop in seen.stops] == ["1", "2", "3", "4"]
+
+
 async def test_a_frame_that_the_exception_left_keeps_its_locals(api: Api, program: Write) -> None:
     """Also where Python has cleaned up after it, by code that no source says."""
     fails = program("""

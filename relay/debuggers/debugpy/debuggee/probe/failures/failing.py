@@ -1,6 +1,7 @@
 """A failure: an exception that has ended something, and the one stop that is made for it.
 
-Whatever learns of one calls `failed`, each as often as it likes: an exception stops once. While a
+Whatever learns of one calls `failed`, each as often as it likes: an exception stops once each time
+that it is raised. While a
 test runs, what a framework answers with an error is no failure yet, for the test may expect it;
 it is kept, and shown beside the failure of that test.
 """
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import times_raised
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
         has_kept_places,
         places_kept,
@@ -69,7 +71,8 @@ class _Watch:
 _watch = _Watch()
 _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
 _stopped: list[Any] = []
-"""What leads to an exception that was shown, the test that it failed, whether it is kept alive."""
+"""What leads to an exception that was shown, the test that it failed, whether it is kept alive, and how
+often it had been raised by then."""
 _raised_later: list[Any] = []  # (message, exception): see `is_raised_later`
 _stopped_lock = threading.RLock()
 _listeners: list[Callable[[BaseException], None]] = []
@@ -164,11 +167,14 @@ def failed(
     if ends == "request" and name is None:
         name = attempt(request_in_traceback, tb)
     words = {"ends": ends, "ends_name": name, "test": test, "explanation": explanation}
+    is_noted = False
     for leaf, leaf_tb, about in _leaves(error, tb):
         if not was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):
             _note_shown(leaf, test)
+            is_noted = is_noted or leaf is error
             _show(_post_mortem(leaf, leaf_tb, home or _watch.home), dict(words, **about))
-    _note_shown(error, test)
+    if not is_noted:
+        _note_shown(error, test)
 
 
 def has_place(error: Any, tb: Any) -> bool:
@@ -300,8 +306,16 @@ def _membership(group: Any, number: int, of: int) -> dict[str, Any]:
 
 
 def was_shown(error: BaseException, test: str | None = None) -> bool:
-    """Whether it has been stopped at; what fails several tests, a fixture say, fails each."""
-    return any(known() is error and test in (None, other) for known, other, _ in _stopped)
+    """Whether it has been stopped at; what fails several tests, a fixture say, fails each.
+
+    Not so of an object that was raised anew since: each time it has ended something else.
+    """
+    times = [
+        raised
+        for known, other, _, raised in list(_stopped)
+        if known() is error and test in (None, other)
+    ]
+    return bool(times) and attempt(times_raised, error, default=0) <= max(times)
 
 
 def when_shown(act: Callable[[BaseException], None]) -> None:
@@ -315,12 +329,13 @@ def _note_shown(error: BaseException, test: str | None) -> None:
 
     for act in _listeners:
         attempt(act, error)
+    raised = attempt(times_raised, error, default=0)
     with _stopped_lock:
         _stopped[:] = [one for one in _stopped if one[0]() is not None][-200:]
         try:
-            _stopped.append((weakref.ref(error), test, False))
+            _stopped.append((weakref.ref(error), test, False, raised))
         except TypeError:  # no weak reference leads to a builtin exception
-            _stopped.append((lambda: error, test, True))
+            _stopped.append((lambda: error, test, True, raised))
             strong = [one for one in _stopped if one[2]]
             if len(strong) > _MOST_HELD:
                 _stopped.remove(strong[0])

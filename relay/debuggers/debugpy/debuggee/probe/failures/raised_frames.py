@@ -168,20 +168,31 @@ def _links(tb: Any) -> Iterator[Any]:
 
 
 def _of_the_last_raise(links: list[Any]) -> list[Any]:
-    """The links without those of earlier times at which the very object was raised, and caught, by the
-    same `raise`: an error that a mock is to raise at each call. Python puts them below the new ones.
+    """The links without those of earlier times at which the very object was raised by the same `raise`:
+    an error that a mock is to raise at each call. Python puts them below the new ones.
 
     One that was kept and is raised elsewhere, as a future does, has its origin there.
     """
-    if not links or _opname(links[-1].tb_frame.f_code, links[-1].tb_lasti) != "RAISE_VARARGS":
-        return links
-    last = links[-1]
-    for position, link in enumerate(links[:-1]):
+    return links[: next(_raises(links), len(links) - 1) + 1]
+
+
+def times_raised(error: BaseException) -> int:
+    """How often the `raise` by which this very object came about has raised it, as its traceback tells."""
+    return len(list(_raises(list(_links(error.__traceback__)))))
+
+
+def _raises(links: list[Any]) -> Iterator[int]:
+    """Where among the links it was that the innermost one's `raise` raised the object, the last time
+    first. Of what is raised otherwise, in C code say, this cannot be told.
+    """
+    last = links[-1] if links else None
+    if last is None or _opname(last.tb_frame.f_code, last.tb_lasti) != "RAISE_VARARGS":
+        return
+    for position, link in enumerate(links):
         is_same = link.tb_frame.f_code is last.tb_frame.f_code and link.tb_lasti == last.tb_lasti
         # What a `raise` calls is the constructor of its exception, which may raise one itself.
-        if is_same and links[position + 1].tb_frame.f_back is not link.tb_frame:
-            return links[: position + 1]
-    return links
+        if link is last or (is_same and links[position + 1].tb_frame.f_back is not link.tb_frame):
+            yield position
 
 
 def running_frames() -> set[int]:
