@@ -214,7 +214,7 @@ async def is_cut_off(client: httpx.AsyncClient, path: str) -> None:
 
 async def runs(client: httpx.AsyncClient, path: str) -> None:
     """Once its first thread is there, whoever launched the program waits for its first stop."""
-    asked = {"timeout": SECONDS, "types": "thread"}
+    asked: dict[str, str | int] = {"timeout": SECONDS, "types": "thread"}
     data(await client.get(f"{path}/events", params=asked))
 
 
