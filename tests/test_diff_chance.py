@@ -120,6 +120,71 @@ def test_a_generator_with_a_seed_is_as_ever(diff: Diff, tmp_path: Path) -> None:
     assert (equal.returncode, equal.stderr) == (0, ""), equal
 
 
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.11", "3.13"])
+def test_the_function_that_gives_a_seed_is_as_ever(
+    diff: Diff, tmp_path: Path, version: str
+) -> None:
+    program = """
+    import inspect
+    import random
+    import sys
+    import traceback
+    import warnings
+
+    def facts():
+        seed = random.Random.seed
+        yield inspect.signature(seed), inspect.signature(random.seed), seed.__defaults__
+        yield seed.__module__, seed.__qualname__, inspect.getsource(seed), seed == random.seed.__func__
+        for wrong in ((1, 2, 3), (object(), 2, 3)):
+            try:
+                random.seed(*wrong)
+            except TypeError as error:
+                yield str(error)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                random.seed(())
+            except TypeError as error:
+                yield str(error), [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+        yield [each.filename for each in warned]
+
+    with open(sys.argv[1], "w") as file:
+        print(*facts(), sep="\\n", file=file)
+    """
+    Program.write(tmp_path / "main.py", program)
+    python = installed_python(version)
+    subprocess.run([python, "main.py", "alone"], cwd=tmp_path, check=True)
+    equal = diff("--", python, "main.py", "first", ":::", python, "main.py", "second")
+    assert equal.returncode == 0, equal
+    said = {name: (tmp_path / name).read_text() for name in ("alone", "first", "second")}
+    assert said["first"] == said["second"] == said["alone"]
+
+
+def test_forked_children_draw_numbers_of_their_own(diff: Diff, tmp_path: Path) -> None:
+    """With those of their parent all of them would have the same: names, ports and keys that clash."""
+    program = """
+    import multiprocessing
+    import random
+    import sys
+    from pathlib import Path
+
+    def drawn():
+        return random.random(), random.Random().random()
+
+    if __name__ == "__main__":
+        context = multiprocessing.get_context("fork")
+        numbers = list(drawn())
+        for _ in range(3):
+            with context.Pool(1) as pool:
+                numbers.extend(pool.apply(drawn))
+        Path(sys.argv[1]).write_text(str(len(set(numbers))))
+    """
+    Program.write(tmp_path / "main.py", program)
+    equal = diff("--", "main.py", "one", ":::", "main.py", "other")
+    assert [(tmp_path / name).read_text() for name in ("one", "other")] == ["8", "8"]
+    assert equal.stdout.startswith("no call differs: 1 with equal arguments"), equal
+
+
 TESTS = """
     from hypothesis import given
     from hypothesis.strategies import integers

@@ -7,6 +7,9 @@ the system's; hypothesis remembers the examples that it is given. What asks the 
 
 from __future__ import annotations
 
+import ast
+import linecache
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,12 +22,15 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
 
+_STAND_IN = "what gives a seed"  # in a source, where an object cannot stand
+
 
 class _Chance:
     """The sequence, while there is one."""
 
     def __init__(self) -> None:
         self.state: int | None = None
+        self.process = 0  # that has it
         self.is_drawn = False
         self.shared: Any = (
             None  # the generator behind the functions of `random`, with what it began with
@@ -40,6 +46,14 @@ class _Chance:
             found = found << 32 | self.state >> 32
         return found & ((1 << count) - 1)
 
+    def is_here(self) -> bool:
+        """Whether there is a sequence, and this is no forked child: all of them would have the same numbers."""
+        return self.state is not None and os.getpid() == self.process
+
+    def given(self, seed: Any) -> Any:
+        """The seed of a generator that is given this one."""
+        return self.bits(64) if seed is None and self.is_here() else seed
+
 
 _chance = _Chance()
 
@@ -49,7 +63,7 @@ def share_chance(seed: int, examples: str) -> None:
 
     examples: the directory in which hypothesis finds what failed before, and notes what fails.
     """
-    _chance.state, _chance.shared = seed, None
+    _chance.state, _chance.shared, _chance.process = seed, None, os.getpid()
     _chance.bits(64)  # the first ones of seeds that are near are near
     _chance.is_drawn = False
     when_imported("random", _share_random)
@@ -76,25 +90,45 @@ def give_back_chance() -> None:
 
 
 def _share_random(module: Any) -> None:
+    """The function stays the one that it is, with its name, signature and source, and calls no other frame."""
     if _chance.state is None:
         return
-    own: Any = module.Random.seed
-
-    def seed(self: Any, a: Any = None, *more: Any, **named: Any) -> Any:
-        if a is None and _chance.state is not None:
-            a = _chance.bits(64)
-        return own(self, a, *more, **named)
-
-    seed.__doc__, seed.__qualname__ = own.__doc__, own.__qualname__
-    shared, before = module._inst, module.seed
-    module.Random.seed = seed
-    _chance.put_back.append(lambda: setattr(module.Random, "seed", own))
-    is_drawn, now = _chance.is_drawn, shared.seed
-    now()
+    function = module.Random.seed
+    own = function.__code__
+    function.__code__ = _begun_with_a_seed(function)
+    _chance.put_back.append(lambda: setattr(function, "__code__", own))
+    shared, is_drawn = module._inst, _chance.is_drawn
+    shared.seed()
     _chance.is_drawn, _chance.shared = is_drawn, (shared, shared.getstate())
-    if getattr(before, "__self__", None) is shared:
-        module.seed = now
-        _chance.put_back.append(lambda: setattr(module, "seed", before))
+
+
+def _begun_with_a_seed(function: Any) -> Any:
+    """The code of `Random.seed` with a statement before its first: who gives it no seed gives it the next number.
+
+    Made of its source in the class, as it names that by `super()`.
+    """
+    own = function.__code__
+    tree = ast.parse("".join(linecache.getlines(own.co_filename, function.__globals__)))
+    owner, defined = next(
+        (owner, each)
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for each in owner.body
+        if isinstance(each, ast.FunctionDef) and each.lineno == own.co_firstlineno
+    )
+    given = own.co_varnames[1]
+    first = ast.parse(f"{given} = {_STAND_IN!r}.given({given})").body[0]
+    for node in ast.walk(first):
+        ast.copy_location(node, defined.body[-1])
+    defined.body.insert(1 if ast.get_docstring(defined) is not None else 0, first)
+    owner.body, owner.decorator_list = [defined], []
+    made = compile(ast.Module([owner], []), own.co_filename, "exec", 0, True)
+    for name in (owner.name, defined.name):
+        made = next(
+            each for each in made.co_consts if type(each) is type(own) and each.co_name == name
+        )
+    constants = tuple(_chance if each == _STAND_IN else each for each in made.co_consts)
+    return made.replace(co_consts=constants)
 
 
 def _share_numpy(module: Any) -> None:
@@ -103,7 +137,7 @@ def _share_numpy(module: Any) -> None:
     own = module.randbits
 
     def randbits(k: int) -> int:
-        return own(k) if _chance.state is None else _chance.bits(k)
+        return _chance.bits(k) if _chance.is_here() else own(k)
 
     module.randbits = randbits
     _chance.put_back.append(lambda: setattr(module, "randbits", own))
