@@ -227,5 +227,37 @@ def test_hypothesis_gives_both_runs_the_examples_that_failed_before(
     assert contents(root / ".hypothesis") == remembered
 
 
+def test_large_numbers_of_other_data_are_no_ids(diff: Diff, tmp_path: Path) -> None:
+    """What a run with another seed draws says nothing of ids: each large number would be one."""
+    drawn = "[random.randrange(10**15, 10**16) for _ in range(99)]"
+    Program.write(tmp_path / "main.py", DATA.replace("SOURCES", "").replace("DRAWN", drawn))
+    found = diff("--", "main.py", ":::", "main.py", "--new")
+    assert found.stdout.startswith("first call that differs: rounded at main.py:"), found
+    assert "two runs of one side differ" not in found.stdout
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11", None])
+def test_what_hypothesis_makes_around_a_test_is_not_compared(
+    diff: Diff, tmp_path: Path, version: str | None
+) -> None:
+    """It closes over all that hypothesis knows, such as how long each example took; and each library is at one place."""
+    root = tmp_path / "a" / "repository"
+    Program.write(root / "sizes.py", "def blocks(size):\n    return -(-size // 512)\n")
+    Program.write(root / "test_sizes.py", TESTS.replace("\n    @given", "\n\n    @given"))
+    Program.write(root / ".gitignore", "__pycache__\n")
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    python = []
+    if version is not None:
+        python = [installed_python(version)]
+        if subprocess.run([*python, "-c", "import hypothesis, pytest"], check=False).returncode:
+            pytest.skip(f"hypothesis is not installed for {version}")
+    found = diff(
+        "--rev", "HEAD", "--", *python, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=root
+    )
+    assert found.stdout == "no call differs: 200 with equal arguments, of 200 and 200\n", found
+
+
 def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

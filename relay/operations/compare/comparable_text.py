@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import lru_cache
 
@@ -27,6 +28,9 @@ _CLOCK_WORDS = ["time", "now", "elapsed", "duration", "clock", "deadline", "pid"
 _CLOCK_ATTRIBUTE = re.compile(
     r"(?<![A-Za-z0-9])((?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)"
     r"(?:_?(?:ns|ms|s))?)=-?\d+(?:\.\d+)?(?:e-?\d+)?"
+)
+_OF_LIBRARY = re.compile(
+    r"(?<![\w./-])(?:\.\./)+(?=[^\s'\":]*/(?:python3\.\d+|(?:site|dist)-packages)/)[^\s'\":]+"
 )
 _PRINTED_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|sec|secs|seconds?)\b")
 
@@ -59,6 +63,12 @@ def _is_clock_name(name: str) -> bool:
     return _CLOCK_NAMES.search(name) is not None
 
 
-def comparable_output(text: str, roots: tuple[str, ...], moments: Moments) -> str:
-    """What a program has printed without what is no difference: how long something took, too."""
+def comparable_output(text: str, roots: tuple[str, ...], moments: Moments, cwd: str) -> str:
+    """What a program that ran in this directory has printed, without what is no difference.
+
+    That is how long something took, too, and what lies between the directory and a library: pytest
+    names files so.
+    """
+    if "../" in text:
+        text = _OF_LIBRARY.sub(lambda found: posixpath.normpath(f"{cwd}/{found[0]}"), text)
     return _PRINTED_TIME.sub("<time>", comparable(text, roots, moments))

@@ -40,8 +40,8 @@ class Readings:
         self._pids = tuple(dict.fromkeys([*self._pids, *(each.pid for each in ran)]))
         moments = self._moments_until_now(ran)
         runs = [self._kept_or_read(each, moments) for each in ran]
-        is_one = len({(each.side.name, each.seed) for each in ran}) == 1
-        if is_one and self._learns_drawn_ids(runs):
+        alike = {(each.side.name, each.random_seed) for each in ran}  # else all data are others
+        if len(alike) == 1 and self._learns_drawn_ids(runs):
             runs = [self._kept_or_read(each, moments) for each in ran]
         return [
             run if each.until is None else run.until(each.until)

@@ -121,8 +121,6 @@ class Ran:
     """Why the recording has broken off; empty if it has not."""
     draws: bool
     """Whether it may have drawn random numbers from a generator to which it gave no seed."""
-    seed: int | None
-    """Of its random numbers; None: it had the system's."""
     strayed: str
     """A source that it has imported from the tree of the other run, though it has its own; or empty."""
     is_lost: bool
@@ -134,6 +132,8 @@ class Ran:
     late: str = ""
     """That it was ended after the time that it was given, in words, with where it stood; empty if it was not.
     Then its exit code and what it printed are not known."""
+    random_seed: int | None = None
+    """With which its random numbers began; None if they were left to chance."""
     until: int | None = None
     """The number of the last call that is compared, or recorded at all; None if all are."""
 
@@ -262,12 +262,12 @@ async def run_recorded(
                 has_stopped=has_stopped,
                 complaint=str((session.program_run.calls or {}).get("complaint") or ""),
                 draws=bool((session.program_run.calls or {"draws": True}).get("draws")),
-                seed=chance.seed if chance else None,
                 strayed=_strayed(side, (session.program_run.calls or {}).get("strayed") or []),
                 is_lost=session.program_run.calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
                 late=late,
+                random_seed=chance.seed if chance else None,
                 until=whole.until if whole else None,
             )
 
@@ -315,9 +315,10 @@ async def _through_stops(session: Session, cursor: int) -> bool:
 
 
 def _comparable(side: Side, moments: Moments, stdout: str, stderr: str) -> Printed:
+    cwd = os.path.realpath(side.cwd)
     return (
-        comparable_output(stdout, side.roots, moments),
-        comparable_output(stderr, side.roots, moments),
+        comparable_output(stdout, side.roots, moments, cwd),
+        comparable_output(stderr, side.roots, moments, cwd),
     )
 
 

@@ -43,6 +43,9 @@ _PARTS_OF_FUNCTIONS = frozenset(
     ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>", "__annotate__")
 )
 """Code that the compiler has made a function of: the last one for annotations, since Python 3.14."""
+_PASSES_ON = "__hypothesistracebackhide__"
+"""A global of functions that hypothesis makes around a test: their code names the test's file, which has
+none of them, and they close over all that hypothesis knows."""
 _YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 
@@ -141,7 +144,7 @@ class CallScope:
         code = frame.f_code
         if code.co_flags & _FUNCTION_FLAGS != _FUNCTION_FLAGS:
             return False
-        if code.co_name in _PARTS_OF_FUNCTIONS:
+        if code.co_name in _PARTS_OF_FUNCTIONS or _PASSES_ON in frame.f_globals:
             return False
         name = code.co_filename
         known = self.files.get(name)
