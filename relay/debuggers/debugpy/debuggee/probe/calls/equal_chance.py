@@ -32,9 +32,8 @@ class _Chance:
         self.state: int | None = None
         self.process = 0  # that has it
         self.is_drawn = False
-        self.shared: Any = (
-            None  # the generator behind the functions of `random`, with what it began with
-        )
+        # The generator behind the functions of `random`, and what it began with.
+        self.shared: Any = None
         self.put_back: list[Callable[[], None]] = []
 
     def bits(self, count: int) -> int:
