@@ -86,6 +86,70 @@ def test_what_depends_on_random_numbers_differs_by_chance(diff: Diff, tmp_path: 
     assert dear.stdout.startswith("first call that differs: priced at main.py:"), dear
 
 
+def test_a_function_of_random_arguments_that_draws_itself_differs_by_chance(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """One side draws one more before it; what it was given is the same in both."""
+    program = """
+    import random
+    import sys
+
+    own = random.Random(5)
+
+    def rows():
+        return [random.randrange(10**9) for _ in range(20)]
+
+    def sample(numbers):
+        return random.sample(numbers, 3)
+
+    def seeded():
+        return own.random()
+
+    def total(numbers):
+        return sum(numbers) + ("--dear" in sys.argv)
+
+    numbers = rows()
+    if "--more" in sys.argv:
+        random.random()
+    sample(numbers)
+    sample(numbers[1:])
+    if "--early" in sys.argv:
+        own.random()
+    seeded()
+    total(numbers)
+    """
+    Program.write(tmp_path / "main.py", program)
+    equal = diff("--", "main.py", ":::", "main.py", "--more")
+    assert equal.stdout.startswith("no call differs but for 2 where two runs of"), equal
+    assert "(first sample at main.py:9)" in equal.stdout, equal
+    dear = diff("--", "main.py", ":::", "main.py", "--more", "--dear")
+    assert dear.stdout.startswith("first call that differs: total at main.py:"), dear
+    early = diff("--", "main.py", ":::", "main.py", "--more", "--early")
+    assert early.stdout.startswith("first call that differs: seeded at main.py:"), early
+
+
+@pytest.mark.parametrize("seeds", ["", "numpy.random.seed(5)"], ids=["by chance", "with a seed"])
+def test_what_depends_on_numpys_numbers_differs_by_chance_unless_the_program_gives_a_seed(
+    diff: Diff, tmp_path: Path, seeds: str
+) -> None:
+    program = f"""
+    import sys
+    import numpy
+
+    def draw():
+        return float(numpy.random.random())
+
+    {seeds}
+    if "--more" in sys.argv:
+        numpy.random.random()
+    draw()
+    """
+    Program.write(tmp_path / "main.py", program)
+    found = diff("--", "main.py", ":::", "main.py", "--more")
+    begin = "first call that differs: draw" if seeds else "no call differs but for 1 where two runs"
+    assert found.stdout.startswith(begin), found
+
+
 def test_two_runs_of_one_command_are_left_to_chance(diff: Diff, tmp_path: Path) -> None:
     program = """
     import random

@@ -289,7 +289,8 @@ class Inspector(ABC):
         in the place of its own; None: as they come. trees: paths that its texts leave out.
         other_tree: a folder whose sources are not the program's, see `strayed` of the answer.
         whole: of which calls the stream has all that their values store: `first` and `last`, numbers in the order
-        in which calls begin, and the `seconds` that may go into that. Of the others it has a line in brief.
+        in which calls begin, the `seconds` that may go into that, and from which one on random
+        numbers are others, `anew`. Of the others it has a line in brief.
         """
 
     @abstractmethod

@@ -60,7 +60,7 @@ class Chance(NamedTuple):
         return all(call in each for each in self.known)
 
     def of_functions(self) -> Chance:
-        """The same of a run that draws other random numbers: what it has not called is not unknown for that."""
+        """The same of a run that draws other random numbers from some call on: what it has not called is not unknown for that."""
         return Chance((), self.functions)
 
     def joined(self, other: Chance) -> Chance:

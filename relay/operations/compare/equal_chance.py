@@ -1,8 +1,8 @@
 """What the runs of both sides have alike, though the program leaves it to chance.
 
 Tests draw their data at random: hypothesis its examples, faker its names. Two runs in which these are others
-have hardly a call in common. So both begin with one seed, and with the examples that failed before; a further
-run of either side, which is to show what chance decides, begins with another seed.
+have hardly a call in common. So all begin with one seed, and with the examples that failed before; one further
+run has other numbers from the call on that differs, and shows whether that depends on them.
 """
 
 from __future__ import annotations

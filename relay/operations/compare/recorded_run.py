@@ -133,7 +133,7 @@ class Ran:
     """That it was ended after the time that it was given, in words, with where it stood; empty if it was not.
     Then its exit code and what it printed are not known."""
     random_seed: int | None = None
-    """With which its random numbers began; None if they were left to chance."""
+    """With which its random numbers began; None if they were left to chance, or are others from some call on."""
     until: int | None = None
     """The number of the last call that is compared, or recorded at all; None if all are."""
 
@@ -267,7 +267,7 @@ async def run_recorded(
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
                 late=late,
-                random_seed=chance.seed if chance else None,
+                random_seed=None if chance is None or (whole and whole.anew) else chance.seed,
                 until=whole.until if whole else None,
             )
 

@@ -25,6 +25,9 @@ from relay.redaction.redaction import Redaction
 Pair = tuple[Ran, Ran]
 """A run of each side; or two of one, of which chance makes the differences."""
 
+SEED = 0
+"""Of the random numbers of all runs."""
+
 FURTHER = 2
 """How many times as long as the first two a further run may take: it records more, and is to come as far."""
 
@@ -57,12 +60,13 @@ class SideRuns:
         self._printed: tuple[set[Printed], set[Printed]] = (set(), set())
 
     async def run(
-        self, side: Side, *, rereads: bool = False, scattered: bool = True, seed: int = 0
+        self, side: Side, *, rereads: bool = False, scattered: bool = True, anew: int | None = None
     ) -> Ran:
         """One more. Raises RelayError if it cannot be started.
 
         rereads: with what becomes of arguments. scattered: from the third on with addresses by lot; what
-        depends on them is chance. seed: of random numbers, see `EqualChance`.
+        depends on them is chance. anew: the number of the call from which on random numbers are others than in all
+        other runs.
         """
         self._count += 1
         is_further = self._count > len(self.sides)
@@ -75,10 +79,10 @@ class SideRuns:
                 side.python or self._python,
                 rereads=rereads,
                 seed=self._count if scattered and is_further else None,
-                chance=await self._chance_of_run(seed),
+                chance=await self._chance_of_run(),
                 limit=self._limit and self._limit * (FURTHER if is_further else 1),
                 progress=self._progress,
-                whole=self.whole[self.sides.index(side)],
+                whole=self.whole[self.sides.index(side)]._replace(anew=anew),
             )
         self._last = ran
         self._python = ran.python  # the other runs by the same, unless it has its own
@@ -87,13 +91,13 @@ class SideRuns:
             self._printed[self.sides.index(side)].add(ran.printed)
         return ran
 
-    async def _chance_of_run(self, seed: int) -> EqualChance | None:
+    async def _chance_of_run(self) -> EqualChance | None:
         """Two runs of one program differ in nothing but chance: that is left to them."""
         if self.are_of_one:
             return None
         directory = Path(self._home) / f"{self._count}.examples"
         await trio.to_thread.run_sync(bring_examples, self._examples, directory)
-        return EqualChance(seed, str(directory))
+        return EqualChance(SEED, str(directory))
 
     async def both(self, *, rereads: bool = False) -> Pair:
         """One more of each."""

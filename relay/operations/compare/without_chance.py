@@ -27,8 +27,8 @@ from relay.operations.compare.recorded_run import Ran
 from relay.operations.compare.side_runs import Pair, SideRuns, ends_differ
 from relay.operations.compare.whole_calls import Whole, as_far_as, enough_of
 
-OTHER_SEED = 1
-"""Of a run that shows what depends on random numbers; those of all others are 0."""
+MOST_REDRAWN = 3
+"""Calls that were found to depend on random numbers, one after the other, before the next is told."""
 
 Found = tuple[Comparison, Answer]
 """What two runs differ in, and that in words."""
@@ -124,17 +124,26 @@ class WithoutChance:
     ) -> Found:
         """The same but for functions that depend on random numbers: in all these runs they were the same.
 
-        Where one side draws one more, each later one is another; that is no cause.
+        Where one side draws one more, each later one is another; that is no cause. So a run has the same numbers
+        up to the call that differs, and others from there on.
         """
         found, answer = so_far
-        if not found.differs or not any(one.draws for one in ran):
-            return so_far
-        try:
-            other = await self._runs.run(self._runs.sides[0], rereads=with_changes, seed=OTHER_SEED)
-        except RelayError as error:
-            return found, answer.without_further_run(error)
-        numbers = (await self.chance((ran[0], other), with_changes=with_changes)).of_functions()
-        return await self.compared(ran, ours.joined(numbers), theirs, with_changes=with_changes)
+        for _ in range(MOST_REDRAWN):
+            first = found.first or found.change
+            if first is None or first.is_end or not any(one.draws for one in ran):
+                break
+            number = first.one.number
+            try:
+                run = await self._runs.run(self._runs.sides[0], rereads=with_changes, anew=number)
+            except RelayError as error:
+                return found, answer.without_further_run(error)
+            redrawn = await self.chance((ran[0], run), with_changes=with_changes)
+            ours = ours.joined(redrawn.of_functions())
+            found, answer = await self.compared(ran, ours, theirs, with_changes=with_changes)
+            first = found.first or found.change
+            if first is None or first.one.number == number:
+                break
+        return found, answer
 
     async def chance(self, runs: Pair, *, with_changes: bool = True) -> Chance:
         """What two runs of one side differ in, by the numbers of the first of them."""

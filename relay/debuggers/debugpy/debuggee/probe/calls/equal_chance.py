@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
         STATE_MASK,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
+_MOST_GENERATORS = 10_000
 _STAND_IN = "what gives a seed"  # in a source, where an object cannot stand
 
 
@@ -34,6 +37,10 @@ class _Chance:
         self.is_drawn = False
         # The generator behind the functions of `random`, and what it began with.
         self.shared: Any = None
+        # Generators that were given such a seed, by their ids, weakly.
+        self.begun: dict[int, Any] = {}
+        # Seeds the generator of numpy's functions, as long as the program has not.
+        self.seed_numpy: Any = None
         self.put_back: list[Callable[[], None]] = []
 
     def bits(self, count: int) -> int:
@@ -49,9 +56,14 @@ class _Chance:
         """Whether there is a sequence, and this is no forked child: all of them would have the same numbers."""
         return self.state is not None and os.getpid() == self.process
 
-    def given(self, seed: Any) -> Any:
+    def given(self, generator: Any, seed: Any) -> Any:
         """The seed of a generator that is given this one."""
-        return self.bits(64) if seed is None and self.is_here() else seed
+        if seed is not None or not self.is_here():
+            self.begun.pop(id(generator), None)
+            return seed
+        if len(self.begun) < _MOST_GENERATORS:
+            self.begun[id(generator)] = weakref.ref(generator)
+        return self.bits(64)
 
 
 _chance = _Chance()
@@ -67,6 +79,7 @@ def share_chance(seed: int, examples: str) -> None:
     _chance.is_drawn = False
     when_imported("random", _share_random)
     when_imported("numpy.random.bit_generator", _share_numpy)
+    when_imported("numpy.random", _note_seeds_of_numpy)
     when_imported("hypothesis.configuration", lambda m: m.set_hypothesis_home_dir(examples))
 
 
@@ -78,12 +91,25 @@ def has_drawn() -> bool:
     return _chance.is_drawn
 
 
+def draw_anew() -> None:
+    """Have generators that began so draw other numbers from here on than any run with the same seed."""
+    if not _chance.is_here():
+        return
+    _chance.state = STATE_MASK ^ (_chance.state or 0)
+    for generator in [found() for found in list(_chance.begun.values())]:
+        if generator is not None:
+            attempt(generator.seed)
+    if _chance.seed_numpy is not None:
+        attempt(_chance.seed_numpy, _chance.bits(32))
+
+
 def give_back_chance() -> None:
     """New generators begin as the system has it."""
     if _chance.state is None:
         return
     has_drawn()
-    _chance.state = _chance.shared = None
+    _chance.state = _chance.shared = _chance.seed_numpy = None
+    _chance.begun.clear()
     while _chance.put_back:
         _chance.put_back.pop()()
 
@@ -115,8 +141,8 @@ def _begun_with_a_seed(function: Any) -> Any:
         for each in owner.body
         if isinstance(each, ast.FunctionDef) and each.lineno == own.co_firstlineno
     )
-    given = own.co_varnames[1]
-    first = ast.parse(f"{given} = {_STAND_IN!r}.given({given})").body[0]
+    generator, given = own.co_varnames[:2]
+    first = ast.parse(f"{given} = {_STAND_IN!r}.given({generator}, {given})").body[0]
     for node in ast.walk(first):
         ast.copy_location(node, defined.body[-1])
     defined.body.insert(1 if ast.get_docstring(defined) is not None else 0, first)
@@ -140,3 +166,17 @@ def _share_numpy(module: Any) -> None:
 
     module.randbits = randbits
     _chance.put_back.append(lambda: setattr(module, "randbits", own))
+
+
+def _note_seeds_of_numpy(module: Any) -> None:
+    if _chance.state is None:
+        return
+    own = _chance.seed_numpy = module.seed
+
+    def seed(*seeds: Any, **named: Any) -> None:
+        _chance.seed_numpy = None
+        own(*seeds, **named)
+
+    seed.__doc__ = own.__doc__
+    module.seed = seed
+    _chance.put_back.append(lambda: setattr(module, "seed", own))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.calls.equal_chance import draw_anew
     from relay.debuggers.debugpy.debuggee.probe.calls.stored import IN_PART
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         BRIEF_ROOM,
@@ -31,7 +32,8 @@ class WholeCalls:
     first, last: the numbers of those that are recorded whole; a `last` of None is the end. seconds: of
     processor time that may go into their values; after these, calls are recorded in brief, and
     `note_until` is given the number of the last whole one. until: the number of the last call that is
-    recorded at all; None is the end.
+    recorded at all; None is the end. anew: the number of the call from whose beginning on random numbers
+    are others.
     """
 
     def __init__(
@@ -41,8 +43,9 @@ class WholeCalls:
         last: int | None = None,
         seconds: float | None = None,
         until: int | None = None,
+        anew: int | None = None,
     ) -> None:
-        self.first, self.last, self.until = first, last, until
+        self.first, self.last, self.until, self.anew = first, last, until, anew
         self._note_until = note_until
         self._left = seconds
         self._begun = 0
@@ -56,6 +59,8 @@ class WholeCalls:
         """Whether the call that begins is recorded whole."""
         self._begun += 1
         number = self._begun
+        if number == self.anew:
+            draw_anew()
         if self.last is not None and number > self.last:
             return False
         if self._left is not None and self._left < 0:
