@@ -73,9 +73,6 @@ def hook_suspensions(
 def _suspended(
     wait: Any, thread: Any, frame: Any, event: Any, argument: Any, *more: Any, **named: Any
 ) -> Any:
-    if _is_ending():
-        forget_own_stop(thread)
-        return None
     about = thread, frame, event, argument, *more
     if _has_room():
         return make_stop(functools.partial(_stopped_at, wait, *about, **named))
@@ -89,16 +86,6 @@ def _suspended(
             sys.getrecursionlimit() == limit + _MORE_FRAMES
         ):  # else somebody at the stop has set another
             sys.setrecursionlimit(limit)
-
-
-def _is_ending() -> bool:
-    """Whether Python has let go of this thread, which has nothing of the program's to run any more.
-
-    At a stop pydevd would have another object made for it, by which the next thread with its number was known:
-    a step of that one never came.
-    """
-    known = debugger_threading()
-    return known.get_ident() not in known._active
 
 
 def _has_room(frames: int = 100) -> bool:
