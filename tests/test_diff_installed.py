@@ -54,6 +54,19 @@ def by_variable(packages: Path, folder: Path) -> dict[str, str]:
     }
 
 
+def committed(root: Path) -> tuple[str, Path]:
+    """A repository of what is there. An interpreter of its own in there, and where that has its packages."""
+    Program.write(root / ".gitignore", ".venv\n__pycache__\n")
+    git(root.parent, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    environment = root / ".venv"
+    command = [sys.executable, "-m", "venv", "--without-pip", str(environment)]
+    subprocess.run(command, check=True, timeout=60)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    return str(environment / "bin" / "python"), packages
+
+
 @pytest.mark.parametrize("install", [by_path, by_finder, by_variable])
 def test_each_tree_has_its_own_of_what_is_installed_from_it(
     diff: Diff, tmp_path: Path, install: Callable[[Path, Path], dict[str, str]]
@@ -62,17 +75,9 @@ def test_each_tree_has_its_own_of_what_is_installed_from_it(
     text = "def price(n):\n    return n * 3\n"
     library = Program.write(root / "python" / "shop" / "__init__.py", text)
     Program.write(root / "tests" / "sell.py", "import shop\n\nprint(shop.price(2))\n")
-    Program.write(root / ".gitignore", ".venv\n__pycache__\n")
-    git(tmp_path, "init", "-q", str(root))
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "right")
-    environment = root / ".venv"
-    command = [sys.executable, "-m", "venv", "--without-pip", str(environment)]
-    subprocess.run(command, check=True, timeout=60)
-    (packages,) = environment.glob("lib/python*/site-packages")
+    python, packages = committed(root)
     variables = install(packages, root / "python")
     library.path.write_text(text.replace("3", "4"))
-    python = str(environment / "bin" / "python")
     done = diff(
         "--rev", "HEAD", "--python", python, "--", "sell.py", cwd=root / "tests", **variables
     )
@@ -112,18 +117,10 @@ def test_a_revision_that_runs_with_sources_of_this_tree_is_not_compared(
     root = tmp_path / "repository"
     library = Program.write(root / "shop" / "__init__.py", "def price(n):\n    return n * 3\n")
     Program.write(root / "sell.py", "import shop\n\nprint(shop.price(2))\n")
-    Program.write(root / ".gitignore", ".venv\n__pycache__\n")
-    git(tmp_path, "init", "-q", str(root))
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "right")
-    environment = root / ".venv"
-    command = [sys.executable, "-m", "venv", "--without-pip", str(environment)]
-    subprocess.run(command, check=True, timeout=60)
-    (packages,) = environment.glob("lib/python*/site-packages")
+    python, packages = committed(root)
     Program.write(packages / "_shop_loader.py", LOADER.replace("PLACE", repr(library.text)))
     (packages / "shop.pth").write_text("import _shop_loader\n")
     library.path.write_text("def price(n):\n    return n * 4\n")
-    python = str(environment / "bin" / "python")
     done = diff("--rev", "HEAD", "--python", python, "--", "sell.py", cwd=root)
     assert done.stdout.startswith(
         "nothing is compared: HEAD has run with shop/__init__.py of this tree"

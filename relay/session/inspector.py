@@ -284,13 +284,12 @@ class Inspector(ABC):
 
         stream: an empty file that gets a line for each call as it ends, in place of a tree; with
         rereads, also with what has become of the arguments by then. seed: of the addresses at which
-        what the program makes from now on lies; None: as they come. chance: the `seed` of
-        generators of random numbers that the program gives none, and `examples`, the directory that hypothesis has
-        in the place of its own; None: as they come. trees: paths that its texts leave out.
+        what the program makes from now on lies; None: as they come. chance: `examples`, the
+        directory that hypothesis has in the place of its own, and `anew`, the number of the call from which on random
+        numbers are others than in each run that has this; None: as they come. trees: paths that its texts leave out.
         other_tree: a folder whose sources are not the program's, see `strayed` of the answer.
         whole: of which calls the stream has all that their values store: `first` and `last`, numbers in the order
-        in which calls begin, the `seconds` that may go into that, and from which one on random
-        numbers are others, `anew`. Of the others it has a line in brief.
+        in which calls begin, and the `seconds` that may go into that. Of the others it has a line in brief.
         """
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """What the runs of both sides have alike, though the program leaves it to chance.
 
 Tests draw their data at random: hypothesis its examples, faker its names. Two runs in which these are others
-have hardly a call in common. So all begin with one seed, and with the examples that failed before; one further
+have hardly a call in common. So all draw the same numbers, and begin with the examples that failed before; one further
 run has other numbers from the call on that differs, and shows whether that depends on them.
 """
 
@@ -21,10 +21,10 @@ _EXAMPLES_VARIABLE = "HYPOTHESIS_STORAGE_DIRECTORY"
 class EqualChance(NamedTuple):
     """What one run begins with."""
 
-    seed: int
-    """Of generators of random numbers that the program gives none."""
     examples: str
     """The directory that hypothesis has in the place of its own. What it notes there no other run sees."""
+    anew: int | None = None
+    """The number of the call from whose beginning on random numbers are others; None: all are those of other runs."""
 
 
 def remembered_examples(cwd: str, root: str, env: Mapping[str, str]) -> Path | None:

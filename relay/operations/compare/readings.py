@@ -40,7 +40,7 @@ class Readings:
         self._pids = tuple(dict.fromkeys([*self._pids, *(each.pid for each in ran)]))
         moments = self._moments_until_now(ran)
         runs = [self._kept_or_read(each, moments) for each in ran]
-        alike = {(each.side.name, each.random_seed) for each in ran}  # else all data are others
+        alike = {(each.side.name, each.draws_alike) for each in ran}  # else all data are others
         if len(alike) == 1 and self._learns_drawn_ids(runs):
             runs = [self._kept_or_read(each, moments) for each in ran]
         return [

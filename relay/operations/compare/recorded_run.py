@@ -132,8 +132,8 @@ class Ran:
     late: str = ""
     """That it was ended after the time that it was given, in words, with where it stood; empty if it was not.
     Then its exit code and what it printed are not known."""
-    random_seed: int | None = None
-    """With which its random numbers began; None if they were left to chance, or are others from some call on."""
+    draws_alike: bool = False
+    """Whether its random numbers are those of other runs, from beginning to end."""
     until: int | None = None
     """The number of the last call that is compared, or recorded at all; None if all are."""
 
@@ -247,6 +247,7 @@ async def run_recorded(
             await trio.to_thread.run_sync(join_tail, stream)
             progress.end()
             stdout, stderr = all_printed(session)
+            calls = session.program_run.calls
             said = (failure_words if session.exit_code else _of_success)(stdout, stderr)
             return Ran(
                 side=side,
@@ -260,14 +261,14 @@ async def run_recorded(
                 pid=pid,
                 python=python or interpreter or settings.python_path,
                 has_stopped=has_stopped,
-                complaint=str((session.program_run.calls or {}).get("complaint") or ""),
-                draws=bool((session.program_run.calls or {"draws": True}).get("draws")),
-                strayed=_strayed(side, (session.program_run.calls or {}).get("strayed") or []),
-                is_lost=session.program_run.calls is None and not (has_stopped or late),
+                complaint=str((calls or {}).get("complaint") or ""),
+                draws=calls is None or bool(calls.get("draws")),
+                strayed=_strayed(side, (calls or {}).get("strayed") or []),
+                is_lost=calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
                 late=late,
-                random_seed=None if chance is None or (whole and whole.anew) else chance.seed,
+                draws_alike=chance is not None and chance.anew is None,
                 until=whole.until if whole else None,
             )
 

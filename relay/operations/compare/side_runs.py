@@ -25,9 +25,6 @@ from relay.redaction.redaction import Redaction
 Pair = tuple[Ran, Ran]
 """A run of each side; or two of one, of which chance makes the differences."""
 
-SEED = 0
-"""Of the random numbers of all runs."""
-
 FURTHER = 2
 """How many times as long as the first two a further run may take: it records more, and is to come as far."""
 
@@ -79,10 +76,10 @@ class SideRuns:
                 side.python or self._python,
                 rereads=rereads,
                 seed=self._count if scattered and is_further else None,
-                chance=await self._chance_of_run(),
+                chance=await self._chance_of_run(anew),
                 limit=self._limit and self._limit * (FURTHER if is_further else 1),
                 progress=self._progress,
-                whole=self.whole[self.sides.index(side)]._replace(anew=anew),
+                whole=self.whole[self.sides.index(side)],
             )
         self._last = ran
         self._python = ran.python  # the other runs by the same, unless it has its own
@@ -91,13 +88,13 @@ class SideRuns:
             self._printed[self.sides.index(side)].add(ran.printed)
         return ran
 
-    async def _chance_of_run(self) -> EqualChance | None:
+    async def _chance_of_run(self, anew: int | None) -> EqualChance | None:
         """Two runs of one program differ in nothing but chance: that is left to them."""
         if self.are_of_one:
             return None
         directory = Path(self._home) / f"{self._count}.examples"
         await trio.to_thread.run_sync(bring_examples, self._examples, directory)
-        return EqualChance(SEED, str(directory))
+        return EqualChance(str(directory), anew)
 
     async def both(self, *, rereads: bool = False) -> Pair:
         """One more of each."""

@@ -37,8 +37,6 @@ class Whole(NamedTuple):
     """Of processor time that may go into their values; then the others are in brief, too."""
     until: int | None = None
     """The last that is recorded at all."""
-    anew: int | None = None
-    """From whose beginning on random numbers are others than in other runs."""
 
 
 ALL = Whole()

@@ -128,21 +128,19 @@ class WithoutChance:
         up to the call that differs, and others from there on.
         """
         found, answer = so_far
-        for _ in range(MOST_REDRAWN):
+        asked: int | None = None
+        for _ in range(MOST_REDRAWN if any(one.draws for one in ran) else 0):
             first = found.first or found.change
-            if first is None or first.is_end or not any(one.draws for one in ran):
+            if first is None or first.is_end or first.one.number == asked:
                 break
-            number = first.one.number
+            asked = first.one.number
             try:
-                run = await self._runs.run(self._runs.sides[0], rereads=with_changes, anew=number)
+                run = await self._runs.run(self._runs.sides[0], rereads=with_changes, anew=asked)
             except RelayError as error:
                 return found, answer.without_further_run(error)
             redrawn = await self.chance((ran[0], run), with_changes=with_changes)
             ours = ours.joined(redrawn.of_functions())
             found, answer = await self.compared(ran, ours, theirs, with_changes=with_changes)
-            first = found.first or found.change
-            if first is None or first.one.number == number:
-                break
         return found, answer
 
     async def chance(self, runs: Pair, *, with_changes: bool = True) -> Chance:

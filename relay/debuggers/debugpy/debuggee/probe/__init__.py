@@ -101,6 +101,7 @@ PARTS = (
     "stops/function_names",
     "stops/functions",
     "trace/values",
+    "trace/callers",
     "trace/record",
     "trace/monitor",
     "hooks/counting_thread",

@@ -33,6 +33,7 @@ class _Chance:
 
     def __init__(self) -> None:
         self.state: int | None = None
+        self.anew: int | None = None  # the number of the call from which on the numbers are others
         self.process = 0  # that has it
         self.is_drawn = False
         # The generator behind the functions of `random`, and what it began with.
@@ -69,14 +70,14 @@ class _Chance:
 _chance = _Chance()
 
 
-def share_chance(seed: int, examples: str) -> None:
-    """Have generators that are made from now on begin as in every run with this seed.
+def share_chance(examples: str, anew: int | None = None) -> None:
+    """Have generators that are made from now on begin as in every run.
 
-    examples: the directory in which hypothesis finds what failed before, and notes what fails.
+    examples: the directory in which hypothesis finds what failed before, and notes what fails. anew: the number
+    of the call from whose beginning on they draw other numbers than those of every other run.
     """
-    _chance.state, _chance.shared, _chance.process = seed, None, os.getpid()
-    _chance.bits(64)  # the first ones of seeds that are near are near
-    _chance.is_drawn = False
+    _chance.state, _chance.anew, _chance.process = INCREMENT, anew, os.getpid()
+    _chance.shared, _chance.is_drawn = None, False
     when_imported("random", _share_random)
     when_imported("numpy.random.bit_generator", _share_numpy)
     when_imported("numpy.random", _note_seeds_of_numpy)
@@ -91,10 +92,13 @@ def has_drawn() -> bool:
     return _chance.is_drawn
 
 
-def draw_anew() -> None:
-    """Have generators that began so draw other numbers from here on than any run with the same seed."""
-    if not _chance.is_here():
-        return
+def at_call(number: int) -> None:
+    """The call with this number begins."""
+    if number == _chance.anew and _chance.is_here():
+        _draw_anew()
+
+
+def _draw_anew() -> None:
     _chance.state = STATE_MASK ^ (_chance.state or 0)
     for generator in [found() for found in list(_chance.begun.values())]:
         if generator is not None:

@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.equal_chance import at_call
     from relay.debuggers.debugpy.debuggee.probe.calls.kept_texts import kept_texts
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import (
         KEEPS_LOCALS,
@@ -120,7 +121,9 @@ class CallRecord:
         self, stream: CallStream, frame: Any, function: OwnFunction, parent: Any
     ) -> Any:
         whole_calls: Any = self.whole_calls
-        if not whole_calls.takes_next():
+        is_whole = whole_calls.takes_next()
+        at_call(whole_calls.begun)
+        if not is_whole:
             texts = self._texts(frame, function, in_brief, in_brief_named)
             return stream.begin(function, texts, parent, False)
         began = whole_calls.began_to_write()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.whole_calls import WholeCalls
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.modules import loaded_modules
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import end_trace
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 CALLS_EVENT = "relayCalls"
 _MOST_CALL_ROWS = 3000
@@ -140,13 +139,8 @@ def _calls_answer(record: CallRecord) -> dict[str, Any]:
 
 def _imported_from(tree: str) -> list[str]:
     """Files of sources in this folder that the program has as modules, but for those of an environment in there."""
-    files = [
-        exact(file)
-        for name, module in list(sys.modules.items())
-        if name != "__main__"
-        and type(module) is types.ModuleType
-        and isinstance(file := module.__dict__.get("__file__"), str)
-    ]
+    loaded = loaded_modules()["modules"]
+    files = [one["path"] for one in loaded if one["path"] and one["name"] != "__main__"]
     return [
         file
         for file in files

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.calls.equal_chance import draw_anew
     from relay.debuggers.debugpy.debuggee.probe.calls.stored import IN_PART
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         BRIEF_ROOM,
@@ -32,8 +31,7 @@ class WholeCalls:
     first, last: the numbers of those that are recorded whole; a `last` of None is the end. seconds: of
     processor time that may go into their values; after these, calls are recorded in brief, and
     `note_until` is given the number of the last whole one. until: the number of the last call that is
-    recorded at all; None is the end. anew: the number of the call from whose beginning on random numbers
-    are others.
+    recorded at all; None is the end.
     """
 
     def __init__(
@@ -43,24 +41,22 @@ class WholeCalls:
         last: int | None = None,
         seconds: float | None = None,
         until: int | None = None,
-        anew: int | None = None,
     ) -> None:
-        self.first, self.last, self.until, self.anew = first, last, until, anew
+        self.first, self.last, self.until = first, last, until
         self._note_until = note_until
         self._left = seconds
-        self._begun = 0
+        self.begun = 0
+        """The number of the call that began last."""
 
     @property
     def are_over(self) -> bool:
         """Whether the call that begins is not recorded, nor any later one."""
-        return self.until is not None and self._begun >= self.until
+        return self.until is not None and self.begun >= self.until
 
     def takes_next(self) -> bool:
         """Whether the call that begins is recorded whole."""
-        self._begun += 1
-        number = self._begun
-        if number == self.anew:
-            draw_anew()
+        self.begun += 1
+        number = self.begun
         if self.last is not None and number > self.last:
             return False
         if self._left is not None and self._left < 0:

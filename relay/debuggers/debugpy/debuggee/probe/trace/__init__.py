@@ -2,6 +2,7 @@
 
 traces        the trace that is asked for: armed, stopped at the end of the call, read
 record        what is kept of the call, within bounds
+callers       who made the call
 values        values as short texts, written in the thread that is traced
 monitor       the call's events by `sys.monitoring`: 3.12 and later
 settrace      the same by `sys.settrace`, before

@@ -17,8 +17,6 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         is_debugger_file,
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
         place_of_code,
     )
+    from relay.debuggers.debugpy.debuggee.probe.trace.callers import SEAMLESS, caller_of
     from relay.debuggers.debugpy.debuggee.probe.trace.values import (
         ROOM,
         UNCHANGING,
@@ -51,9 +50,7 @@ MOST_ADDED = 3  # items at its end that a list is shown to have got
 _ALWAYS_DETAILED = 3  # times that any line is recorded in detail, beyond the bound too
 _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
-_MOST_CALLERS = 200  # frames among which own code is looked for
 SIZED: Any = frozenset((list, dict, set))
-SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
 SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 _SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _PAUSES = _SUSPENDS | inspect.CO_GENERATOR
@@ -108,20 +105,8 @@ class FrameTrace:
         current = threading.current_thread()
         self.thread = {"ident": current.ident, "name": exact(str(current.name))}
         self.root = self._open(frame, self.depth, _MOST_LINES)
-        self.root.record["caller"] = self.caller_of(frame)
+        self.root.record["caller"] = caller_of(frame, self.about)
         self.state = "recording"
-
-    def caller_of(self, frame: Any) -> dict[str, Any] | None:
-        """The innermost frame of own code that has called this one; where a library is between, also the function
-        of it which made the call. Without own code, that alone."""
-        nearest: Any = None
-        for one, line in _frames_with_lines(frame.f_back):
-            name, path, is_own = self._about(one)
-            place = {"function": name, "path": path, "line": line}
-            if is_own:
-                return dict(place, through=nearest)
-            nearest = nearest or place
-        return nearest  # type: ignore[no-any-return]
 
     def enter(self, frame: Any) -> bool:
         """A frame begins. Whether it is of interest: a call made by one that is recorded."""
@@ -136,7 +121,7 @@ class FrameTrace:
             return False
         if is_debugger_file(code.co_filename):
             return False
-        is_own = self._about(frame)[2]
+        is_own = self.about(frame)[2]
         if not is_own and _is_by_interpreter(frame):
             return False
         self.calls += 1
@@ -159,7 +144,7 @@ class FrameTrace:
 
     def _open(self, frame: Any, depth: int, room: int) -> _TracedCall:
         code = frame.f_code
-        name, path, _ = self._about(frame)
+        name, path, _ = self.about(frame)
         record: dict[str, Any] = {
             "function": name,
             "path": path,
@@ -172,7 +157,7 @@ class FrameTrace:
             record["steps"] = []
         return call
 
-    def _about(self, frame: Any) -> tuple[str, str, bool]:
+    def about(self, frame: Any) -> tuple[str, str, bool]:
         """Name and file of the frame's function, and whether it is the program's own."""
         code = frame.f_code
         known = self.codes.get(code)
@@ -438,22 +423,6 @@ class FrameTrace:
             "complaint": self.complaint,
             "root": None if self.root is None else self.root.record,
         }
-
-
-def _frames_with_lines(frame: Any) -> Iterator[tuple[Any, int]]:
-    """The frame and its callers, without the debugger's, with the line at which each is. What has a frame of its
-    own before 3.12, as a list comprehension has, is told as the function that it stands in."""
-    line = 0
-    for _ in range(_MOST_CALLERS):
-        if frame is None:
-            return
-        code = frame.f_code
-        line = line or frame.f_lineno or code.co_firstlineno
-        if code.co_name not in SEAMLESS and not is_debugger_file(code.co_filename):
-            yield frame, line
-        if code.co_name not in SEAMLESS:
-            line = 0
-        frame = frame.f_back
 
 
 class Given:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
+    from relay.debuggers.debugpy.debuggee.probe.trace.callers import SEAMLESS, caller_of
     from relay.debuggers.debugpy.debuggee.probe.trace.conditions import (
         Condition,
         error_of_condition,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, learn
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
         GENERATES,
-        SEAMLESS,
         SILENT,
         FrameTrace,
         Given,
@@ -146,7 +146,7 @@ class UntilTrace(FrameTrace):
         if (
             frame.f_code.co_flags & GENERATES
         ):  # it runs for the first time: who goes on with it may be another
-            own.caller = self.caller_of(frame)
+            own.caller = caller_of(frame, self.about)
         own.add(TAPE_START, frame, None, variables)
         caller = self._present_on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
@@ -230,7 +230,7 @@ class UntilTrace(FrameTrace):
         return is_room and self.depth == 1 and frame.f_code.co_name not in SEAMLESS
 
     def _is_own(self, frame: Any) -> bool:
-        return self._about(frame)[2] and not is_debugger_file(frame.f_code.co_filename)
+        return self.about(frame)[2] and not is_debugger_file(frame.f_code.co_filename)
 
     def line(self, frame: Any, line: int) -> None:
         """A line is about to run."""
@@ -441,10 +441,10 @@ class UntilTrace(FrameTrace):
         if error is not None:
             kind, what = TAPE_UNWIND, (error, self.tape_texts.said(error), frame.f_lineno)
         own.events.append((kind, frame, what, self._look(frame)))
-        self._about(frame)
+        self.about(frame)
         replay = Replay(self, self.facts)
         replay.play(own)
-        replay.root.record["caller"] = own.caller or self.caller_of(frame)
+        replay.root.record["caller"] = own.caller or caller_of(frame, self.about)
         self.found, self.number = replay, own.number
         self.finish("complete")
 
