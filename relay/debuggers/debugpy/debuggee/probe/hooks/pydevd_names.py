@@ -181,9 +181,10 @@ NEEDS = (
     Need(
         "ended threads",
         False,
-        "threads that have ended stay in memory, with all that they have",
+        "threads that have ended stay in memory, with all that they have, and may be taken for the next ones",
         {
-            _CONSTANTS: "_get_or_compute_thread_id_with_lock _thread_id_lock _thread_id_to_thread_found"
+            _CONSTANTS: "_get_or_compute_thread_id_with_lock _thread_id_lock _thread_id_to_thread_found",
+            "_pydev_bundle.pydev_monkey": "_NewThreadStartupWithTrace",
         },
     ),
     Need(

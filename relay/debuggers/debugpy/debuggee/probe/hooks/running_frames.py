@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger_threading
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
@@ -76,6 +77,31 @@ def keep_no_threads() -> None:
     constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
     patch(constants, "_get_or_compute_thread_id_with_lock", _name_of_thread)
     constants._thread_id_to_thread_found.clear()
+    monkey: Any = sys.modules["_pydev_bundle.pydev_monkey"]
+    patch(monkey._NewThreadStartupWithTrace, "__init__", _ahead_of_new_thread)
+
+
+def _ahead_of_new_thread(begin: Any, *about: Any) -> Any:
+    attempt(_forget_ended_dummies)
+    return begin(*about)
+
+
+def _forget_ended_dummies() -> None:
+    """A thread that stands, or is looked at, while it ends has a dummy made for it, which Python keeps under its number.
+
+    The next thread with that number would be known by it, and requests do not find that.
+    """
+    known = debugger_threading()
+    dummies = [
+        ident for ident, one in list(known._active.items()) if type(one) is known._DummyThread
+    ]
+    if dummies:
+        tops: Any = getattr(sys._current_frames, _OF_PYTHON, sys._current_frames)()
+        running = set(tops)
+        tops.clear()
+        for ident in dummies:
+            if ident not in running:
+                known._active.pop(ident, None)
 
 
 def _name_of_thread(name: Any, thread: Any, is_current_thread: bool) -> Any:
