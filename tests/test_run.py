@@ -718,7 +718,7 @@ SHARES = """
         return part  # @return
 
     for total in range(50):
-        share(total, 7)
+        share(total, 7)  # @call
     print("done")  # @done
 """
 
@@ -730,7 +730,8 @@ def test_one_call_is_shown_whole_and_the_program_goes_on(start: Start, tmp_path:
     assert (code, out) == (0, b"done\n")
     call, end = blocks(err)
     head, *lines, result = call.splitlines()
-    assert head == "stop 1] trace of share(total=46, people=7) (call 47) at shares.py:3"
+    called = f"shares.py:3, called from shares.py:{program.line('call')}"
+    assert head == f"stop 1] trace of share(total=46, people=7) (call 47) at {called}"
     assert lines[-2] == f"    {program.line('more'):2}      part += 1  # @more  # part=6 -> 7"
     assert result == "-> 7"
     assert end == "end] exit code 0, 1 stop\n"
