@@ -312,7 +312,7 @@ def test_functions_with_their_file_are_places_of_every_option(start: Start, tmp_
     assert [one.partition("] ")[2] for one in stops] == [
         "breakpoint bp_1: app.py:6 in test",
         "breakpoint bp_1 (hit 2): app.py:6 in test",
-        "trace of step(n=2) at kit.py:1",
+        "trace of step(n=2) at kit.py:1, called from app.py:4 in step",
         "breakpoint bp_1 (hit 3): app.py:6 in test",
     ]
     assert [line for line in err.splitlines() if line.startswith("n is")] == ["n is 1", "n is 2"]
@@ -965,7 +965,7 @@ def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
     monkeypatch.setenv("WHO", "the first, too")
     _, _, err = finish(start("--children", "--trace", "work", "--", "forking.py"))
     call, end = blocks(err)
-    assert call.startswith("stop 1] trace of work(number=7) at forking.py:3\n")
+    assert call.startswith("stop 1] trace of work(number=7) at forking.py:3, called from ")
     assert end == "end] exit code 0, 1 stop\n"
     monkeypatch.setenv("WHO", "the child")
     asked = ("--break", "forking.py:4", "--record", "work:number", "--why", "number")
