@@ -252,10 +252,12 @@ def test_forked_children_draw_numbers_of_their_own(diff: Diff, tmp_path: Path) -
 
 
 TESTS = """
-    from hypothesis import given
+    from hypothesis import given, settings
     from hypothesis.strategies import integers
 
     from sizes import blocks
+
+    settings.load_profile("default")  # in CI, another one keeps no examples
 
     @given(integers(0, 10**12))
     def test_blocks_hold_what_they_are_for(size):
