@@ -230,6 +230,7 @@ PARTS = (
     "waits/permits",
     "waits/greenlet_waits",
     "waits/pools",
+    "waits/process_pools",
     "waits/pipes",
     "waits/databases",
     "waits/known_waits",

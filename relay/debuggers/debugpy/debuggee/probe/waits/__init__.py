@@ -11,6 +11,7 @@ pipes           child processes that wait at a pipe of this one
 holders         who holds a lock
 permits         who has the permits of a semaphore
 pools           whose work a future is
+process_pools   what a result of multiprocessing's pools waits for
 found_task      a task of any library, and what the listing needs of it
 tasks           tasks and greenlets, and what each waits for, as data
 asyncio         where asyncio keeps its tasks

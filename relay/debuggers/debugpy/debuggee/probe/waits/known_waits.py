@@ -32,6 +32,7 @@ _THREAD_WAITS = (
     ("future", "concurrent.futures._base", "as_completed", "fs"),
     ("future", "multiprocessing.pool", "ApplyResult.wait", "self"),
     ("future", "multiprocessing.pool", "ApplyResult.get", "self"),
+    ("future", "multiprocessing.pool", "IMapIterator.next", "self"),
     ("child", "subprocess", "Popen.wait", "self"),
     ("child", "subprocess", "Popen.communicate", "self"),
     ("child", "multiprocessing.popen_fork", "Popen.wait", "self"),

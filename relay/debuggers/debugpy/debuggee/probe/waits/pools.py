@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_READY = 1000
 """Calls that a loop has before it: how many are looked at."""
-_BUSY = "all threads of the future's pool are busy"
 
 
 def holder_of_future(
@@ -53,12 +52,17 @@ def holder_of_future(
         ahead = _place_in(queue, future)
         busy = [ident for ident, is_busy in workers if is_busy]
         if ahead is not None and len(busy) == len(workers):
-            named = ", ".join(clipped(names.get(ident, "?")) for ident in busy[:5])
-            text = f"waits for one of a pool's {len(busy)} threads, all busy ({named})"
-            if len(busy) == 1:
-                text = f"waits for the only thread of a pool, {named}"
-            return text, Holder(busy[0], _BUSY, tuple(busy[1:]))
+            return all_busy(busy, names)
     return _loop_of_future(future, stacks, names)
+
+
+def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:
+    """Who has to act for work that waits until one of a pool's threads is free, and that in words."""
+    named = ", ".join(clipped(names.get(ident, "?")) for ident in threads[:5])
+    text = f"waits for one of a pool's {len(threads)} threads, all busy ({named})"
+    if len(threads) == 1:
+        text = f"waits for the only thread of a pool, {named}"
+    return text, Holder(threads[0], "all threads of its pool are busy", tuple(threads[1:]))
 
 
 def _loop_of_future(
@@ -90,9 +94,13 @@ def _is_to_begin(loop: Any, future: Any) -> bool:
 
 def _place_in(queue: Any, future: Any) -> int | None:
     """How many items of work come before the future's in the queue of a pool."""
-    held = gc.get_referents(queue)  # up to 3.12 it keeps them in a list
-    items = next((one for one in held if type(one) is list), held)
-    for place, item in enumerate(items):
+    for place, item in enumerate(queued_in(queue)):
         if stored_field(item, "future") is future:
             return place
     return None
+
+
+def queued_in(queue: Any) -> list[Any]:
+    """The items of a SimpleQueue of C."""
+    held = gc.get_referents(queue)  # up to 3.12 it keeps them in a list
+    return next((one for one in held if type(one) is list), held)

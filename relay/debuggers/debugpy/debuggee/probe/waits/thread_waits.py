@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         waits_at_pipe,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
+    from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import wait_for_pool
 
 SLEEPS = ("nanosleep", "clock_nanosleep")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
@@ -262,6 +263,10 @@ class WaitFinder:
 
     def _on_future(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         subject, futures = wait.subject, []
+        of_pool = attempt(wait_for_pool, subject, self._stacks, self._names)
+        if of_pool is not None:
+            wait.on, wait.held_by, wait.note = of_pool
+            return
         if type(subject) in (set, frozenset, list, tuple):
             futures = [f for f in list(subject) if _is_pending(f)]
             wait.subject = futures[0] if futures else None
