@@ -1366,8 +1366,8 @@ async def test_tasks_that_wait_for_each_others_locks_are_a_circle(
     tasks = {task["id"]: task for task in report["tasks"]}
     one, two = (tasks[number] for number in circle["task_ids"])
     assert circle["text"] == (
-        f"task {one['name']} waits for lock y held by {two['name']}, "
-        f"which waits for lock y held by {one['name']}"
+        f"task {one['name']} waits for lock y (x in {two['name']}) held by {two['name']}, "
+        f"which waits for lock y (x in {one['name']}) held by {one['name']}"
     )
     assert one["blocked_on"]["kind"] == "lock"
     assert one["blocked_on"]["id"] != two["blocked_on"]["id"]
@@ -1382,7 +1382,8 @@ async def test_locks_of_a_library_in_its_own_tree_are_known(api: Api, program: W
     report = await hang(session, lambda told: told["deadlocks"])
     (circle,) = report["deadlocks"]
     assert circle["text"] == (
-        "task one waits for lock y held by two, which waits for lock y held by one"
+        "task one waits for lock y (x in two) held by two, "
+        "which waits for lock y (x in one) held by one"
     )
 
 

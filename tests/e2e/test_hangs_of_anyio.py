@@ -125,4 +125,4 @@ async def test_locks_on_trio_are_a_circle(api: Api, program: Write) -> None:
     session = await up(api, code)
     report = await hang(session, lambda told: told["deadlocks"])
     (circle,) = report["deadlocks"]
-    assert "task one waits for lock y held by two" in circle["text"]
+    assert "task one waits for lock y (x in two) held by two" in circle["text"]

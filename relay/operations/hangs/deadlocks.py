@@ -65,7 +65,11 @@ def as_threads(tasks: Sequence[Mapping[str, Any]]) -> list[Thread]:
 def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     lock, other = task.get("blocked_on"), task["waits_for"]
     if lock is not None and lock["held_by"] is not None:
-        held = {"ident": lock["held_by"]["id"], "others": lock["others"]}
+        held = {
+            "ident": lock["held_by"]["id"],
+            "others": lock["others"],
+            "name_there": lock.get("name_there"),
+        }
         return {"kind": lock["kind"], "on": lock["on"], "held_by": held}
     if other is not None and other["kind"] in _FOR_ALL and other["tasks"]:
         first, *others = (one["id"] for one in other["tasks"])

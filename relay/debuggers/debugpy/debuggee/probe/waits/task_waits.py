@@ -6,7 +6,7 @@ and no semaphore does: then the tasks are searched for one that stands inside an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_call
@@ -39,6 +39,15 @@ _INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLi
 _ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
 
 
+class TaskHold(NamedTuple):
+    """A task that has a lock, or a permit of a semaphore."""
+
+    task: FoundTask
+    known_from: str
+    name_there: str | None = None
+    """What its own code calls it, where that is known."""
+
+
 class TaskWaits:
     """What the tasks of one listing wait for."""
 
@@ -47,7 +56,7 @@ class TaskWaits:
         self._by_task = {id(one.task): one for one in found}
         self._known = known_task_waits()
         self._greenlets = GreenletWaits(found)
-        self._held: list[tuple[Any, FoundTask, str]] | None = None
+        self._held: list[tuple[Any, TaskHold]] | None = None
 
     def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
         """Of a task that waits at these places, outermost first."""
@@ -79,13 +88,13 @@ class TaskWaits:
         kind, words = known.kind, known.what
         subject = dict(items_of(frame.f_locals)).get("self")
         name = None if subject is None else attempt(_awaited_name, caller, subject)
-        holders: list[tuple[FoundTask, str]] = []
+        holders: list[TaskHold] = []
         note = None
         if kind == "lock" and subject is not None:
             holders = self._holder_of(subject)
         elif kind == "semaphore" and subject is not None:
             holders, are_all = self._takers_of(subject)
-            note = taken_by([(one.name, how) for one, how in holders], are_all)
+            note = taken_by([(one.task.name, one.known_from) for one in holders], are_all)
             holders = holders if are_all else []
         elif known.function == "Queue.join":
             note = attempt(_note_of_join, subject)
@@ -93,39 +102,41 @@ class TaskWaits:
             "kind": kind,
             "on": clipped(words if name is None else name, 1000),
             "id": None if subject is None else hex(id(subject)),
-            "held_by": task_reference(holders[0][0]) if holders else None,
-            "others": list(dict.fromkeys(one.id for one, _ in holders[1:])),
-            "known_from": holders[0][1] if holders else None,
+            "held_by": task_reference(holders[0].task) if holders else None,
+            "others": list(dict.fromkeys(one.task.id for one in holders[1:])),
+            "known_from": holders[0].known_from if holders else None,
+            "name_there": holders[0].name_there if holders else None,
             "note": note,
         }
 
-    def _holder_of(self, lock: Any) -> list[tuple[FoundTask, str]]:
+    def _holder_of(self, lock: Any) -> list[TaskHold]:
         inner = _without_hulls(lock)
         named = stored_field(inner, "_owner") or stored_field(inner, "_owner_task")
         owner = self._by_task.get(id(named))
         if owner is None and named is not None:  # anyio until 4.4 keeps a `TaskInfo`
             owner = self._by_task.get(stored_field(named, "id"))
+        inside = {id(one.task): one for one in self._inside(lock)}
         if owner is not None:
-            return [(owner, "the lock names its owner")]
-        found = {id(one): (one, known) for one, known in self._inside(lock)}
-        return list(found.values()) if len(found) == 1 else []
+            entered = inside.get(id(owner))
+            return [TaskHold(owner, "the lock names its owner", entered and entered.name_there)]
+        return list(inside.values()) if len(inside) == 1 else []
 
-    def _takers_of(self, semaphore: Any) -> tuple[list[tuple[FoundTask, str]], bool]:
+    def _takers_of(self, semaphore: Any) -> tuple[list[TaskHold], bool]:
         """Who has its permits, once for each, and whether these are all of them."""
         borrowers = stored_field(_without_hulls(semaphore), "_borrowers")  # of a CapacityLimiter
         if type(borrowers) is set:
             known = [self._by_task.get(id(one)) for one in list(borrowers)]
-            named = [(one, "the limiter names it") for one in known if one is not None]
+            named = [TaskHold(one, "the limiter names it") for one in known if one is not None]
             return named, len(named) == len(borrowers)
         found = self._inside(semaphore)
         return found, len(found) == permits_of(semaphore)
 
-    def _inside(self, subject: Any) -> list[tuple[FoundTask, str]]:
+    def _inside(self, subject: Any) -> list[TaskHold]:
         if self._held is None:
             self._held = [
                 held for one in self._found[:5000] for held in attempt(_held_by, one, default=())
             ]
-        return [(one, known) for value, one, known in self._held if value is subject]
+        return [hold for value, hold in self._held if value is subject]
 
 
 def _without_hulls(subject: Any) -> Any:
@@ -135,7 +146,7 @@ def _without_hulls(subject: Any) -> Any:
     return subject
 
 
-def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
+def _held_by(one: FoundTask) -> list[tuple[Any, TaskHold]]:
     """What a task that is suspended has entered by `async with`."""
     found = []
     places = [] if one.running else one.suspended_places()
@@ -146,9 +157,9 @@ def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
             for expression, line in with_blocks(frame):
                 value = attempt(stored_result, expression, frame)
                 if value is not None and id(value) not in let_go:
-                    text = f"`async with {expression_text(expression)}`"
-                    where = place_text(frame, line)
-                    found.append((value, one, f"it stands inside {text} at {where}"))
+                    name, where = expression_text(expression), place_text(frame, line)
+                    inside = f"it stands inside `async with {name}` at {where}"
+                    found.append((value, TaskHold(one, inside, name)))
     return found
 
 
