@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -1150,3 +1152,45 @@ async def test_no_special_method_is_taken_for_a_slip_of_another(api: Api, progra
     with pytest.raises(Refused) as refused:
         await traced(session, function="Plain.__setattr__")
     assert "Plain.__getattr__" not in str(refused.value)
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.12"])
+@pytest.mark.parametrize("place", ["archive", "cell"])
+async def test_code_that_is_in_no_file_is_told_with_its_source(
+    api: Api, program: Write, tmp_path: Path, place: str, version: str
+) -> None:
+    code = program("""
+        import linecache
+        import sys
+
+        def shop():
+            if sys.argv[1] == "archive":
+                sys.path.insert(0, sys.argv[2])
+                import prices
+                return prices.price
+            linecache.cache["/tmp/cells/1.py"] = len(sys.argv[2]), None, sys.argv[2].splitlines(True), "/tmp/cells/1.py"
+            space = {"__name__": "__main__"}
+            exec(compile(sys.argv[2], "/tmp/cells/1.py", "exec"), space)
+            return space["price"]
+
+        price = shop()
+        price(2)  # @call
+        print("/tmp/cells/1.py" in linecache.cache, sorted(name for name in linecache.cache if "zip" in name))
+    """)
+    text = "def price(count):\n    cost = count * 3\n    return cost\n"
+    given = text
+    if place == "archive":
+        given = str(tmp_path / "prices.zip")
+        with zipfile.ZipFile(given, "w") as archive:
+            archive.writestr("prices.py", text)
+    session = await api.session(project_root=str(tmp_path), python_path=installed_python(version))
+    await session.breakpoint(code.text, code.line("call"))
+    await session.launch(code.text, args=[place, given])
+    found = await session.post("/trace", function="price")
+    assert found["complete"]
+    lines = [line.split("  # ")[0].split() for line in found["text"].splitlines()]
+    assert ["2", "cost", "=", "count", "*", "3"] in lines
+    assert ["3", "return", "cost"] in lines
+    await session.post("/continue", wait=30)
+    # Nothing is left to the program that it had not.
+    assert await session.printed() == f"{place == 'cell'} []\n"

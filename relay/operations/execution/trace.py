@@ -271,7 +271,8 @@ async def _result(
     """unknown: the name of the function, if nothing was called so when the trace began."""
     record = await _reported(session)
     root, reason = record["root"], _reason(session, record)
-    sources = await TracedSources.read(() if root is None else paths_of(root))
+    paths = () if root is None else paths_of(root)
+    sources = await TracedSources.read(paths, record.get("sources", {}))
     tree = None if root is None else tree_of(root, sources.text)
     if unknown is not None and _is_never_called(record):
         reason = f"{reason}{await what_is_meant_instead(session, unknown)}"

@@ -7,28 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from relay.errors import SourceNotFound
-from relay.session.source_text import source_lines
+from relay.session.source_text import source_lines, split_lines
 
 MOST_PARSED = 30_000
 """Lines of a file whose statements are looked for: half a second."""
 
 
 class TracedSources:
-    """Lines of source by path and number; a file that cannot be read has none."""
+    """Lines of source by path and number; what is in no file that can be read has none."""
 
     def __init__(self, lines: Mapping[str, Sequence[str]]) -> None:
         self._lines = lines
         self._starts: dict[str, dict[int, int]] = {}
 
     @classmethod
-    async def read(cls, paths: Iterable[str]) -> TracedSources:
-        """These files, as they are now."""
+    async def read(cls, paths: Iterable[str], unfiled: Mapping[str, str]) -> TracedSources:
+        """These files, as they are now. unfiled: what the program has of code that is in none, by path."""
         lines: dict[str, Sequence[str]] = {}
         for path in paths:
             try:
                 lines[path] = await source_lines(path)
             except SourceNotFound:
-                lines[path] = []
+                lines[path] = split_lines(unfiled.get(path, ""))
         return cls(lines)
 
     def text(self, path: str, line: int) -> str:

@@ -133,6 +133,7 @@ PARTS = (
     "trace/tape",
     "trace/until",
     "trace/until_events",
+    "trace/unfiled",
     "trace/traces",
     "calls/values",
     "calls/compiled_code",

@@ -14,5 +14,6 @@ tape          a call as it goes by, kept cheaply; replayed into `record` if it i
 copies        copies that stand for values that may change
 lines         what a line can change, read from bytecode
 line_order    which lines always follow others, and need no event
+unfiled       sources of code that is in no file
 types         the same where the types of the arguments are known
 """

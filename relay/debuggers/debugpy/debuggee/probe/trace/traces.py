@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace.settrace import SettraceListener
+    from relay.debuggers.debugpy.debuggee.probe.trace.unfiled import unfiled_sources
     from relay.debuggers.debugpy.debuggee.probe.trace.until import UntilTrace
     from relay.debuggers.debugpy.debuggee.probe.trace.until_events import (
         UntilMonitorListener,
@@ -166,7 +167,11 @@ def trace_read(stopped: bool = False) -> dict[str, Any]:
     if stopped:
         end_trace("interrupted")
         _held.is_read = True
-    return {"trace": trace.answer()}
+    return {"trace": _trace_answer(trace)}
+
+
+def _trace_answer(trace: FrameTrace) -> dict[str, Any]:
+    return {**trace.answer(), "sources": unfiled_sources(trace)}
 
 
 def report_trace() -> None:
@@ -175,7 +180,7 @@ def report_trace() -> None:
     if trace is None or _held.is_read or py_db is None:
         return
     end_trace("ended")
-    send_event(py_db, TRACE_EVENT, {"trace": trace.answer()})
+    send_event(py_db, TRACE_EVENT, {"trace": _trace_answer(trace)})
 
 
 def trace_functions(function: str) -> dict[str, Any]:
