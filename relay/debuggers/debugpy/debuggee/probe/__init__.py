@@ -228,6 +228,7 @@ PARTS = (
     "frames/stored_expressions",
     "waits/descriptors",
     "waits/holders",
+    "waits/left_behind",
     "waits/permits",
     "waits/greenlet_waits",
     "waits/pools",

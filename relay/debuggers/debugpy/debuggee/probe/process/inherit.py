@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import forget_trace
     from relay.debuggers.debugpy.debuggee.probe.values.references import references
+    from relay.debuggers.debugpy.debuggee.probe.waits.left_behind import watch_locks_at_forks
     from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import record_on_in_fork
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
@@ -121,6 +122,7 @@ def debug_children(**spec: str) -> dict[str, Any]:
     if first:
         _wrap_births()
         # In this order, and after the hook that takes the debugger of the program itself away.
+        watch_locks_at_forks()
         os.register_at_fork(after_in_child=_forget_parents_link)
         os.register_at_fork(after_in_child=_join_after_fork)
     return {"can_join": True}

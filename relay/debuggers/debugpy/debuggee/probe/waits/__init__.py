@@ -9,6 +9,7 @@ descriptors     file descriptors and system calls by name
 databases       which database of SQLite is locked, and by which process
 pipes           child processes that wait at a pipe of this one
 holders         who holds a lock
+left_behind     locks of a fork's parent that its threads had
 permits         who has the permits of a semaphore
 pools           whose work a future is
 process_pools   what a result of multiprocessing's pools waits for

@@ -139,7 +139,7 @@ class Holders:
         if type(lock) is not PlainLock or not is_locked(lock):
             return None
         for matches in (_is_it, _has_it):
-            found = {h.ident: h for h in self._all_holds() if h.is_of(lock, matches)}
+            found = {h.ident: h for h in self.all_holds() if h.is_of(lock, matches)}
             if len(found) == 1:
                 hold = next(iter(found.values()))
                 return Holder(hold.ident, hold.known_from, name_there=hold.name_there)
@@ -149,9 +149,10 @@ class Holders:
 
     def inside(self, semaphore: Any) -> list[LockHold]:
         """Where somebody has taken a permit of it."""
-        return [hold for hold in self._all_holds() if hold.is_of(semaphore, _is_it)]
+        return [hold for hold in self.all_holds() if hold.is_of(semaphore, _is_it)]
 
-    def _all_holds(self) -> list[LockHold]:
+    def all_holds(self) -> list[LockHold]:
+        """What is held anywhere in these stacks."""
         if self._holds is None:
             self._holds = [
                 hold

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         note_of_join,
         plain_length,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.left_behind import left_with
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import (
         PIPE_CALLS,
@@ -391,8 +392,13 @@ class WaitFinder:
     def _lock(self, lock: Any, text: str | None) -> Wait:
         kind = "RLock" if type(lock) is not PlainLock else "Lock"
         wait = Wait("lock", text or f"{kind} at {hex(id(lock))}", lock)
-        wait.held_by = attempt(self._holders.of, lock)
-        if wait.held_by is None:
+        held_by = attempt(self._holders.of, lock)
+        if held_by is None or held_by.ident not in self._stacks:
+            wait.note = attempt(left_with, lock)
+            if wait.note is not None:
+                return wait
+        wait.held_by = held_by
+        if held_by is None:
             wait.note = (
                 "who holds it is not known: a plain lock has no owner, and no thread stands "
             )

@@ -1,0 +1,120 @@
+"""Locks that threads of the parent had when it forked this process, where none of them is: nobody releases them.
+
+A fork has the memory of its parent, and of its threads only the one that forked. Looked at ahead of each fork
+by which a child joins the session, in the parent: the frames of the others are gone in the child.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        frame_at,
+        process_id,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import clipped, stored_field
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
+        Holders,
+        is_lock,
+        is_locked,
+        lock_below,
+        owner_of,
+    )
+
+_MOST_SECONDS_OF_LOOK = 0.02
+"""How long a fork may wait for this look: of threads beyond it only reentrant locks are known, which name their owner."""
+
+
+class _LeftThread(NamedTuple):
+    """A thread that the fork has left in the parent, and the locks that it had, each with how that is known."""
+
+    ident: int
+    in_words: str
+    locks: list[tuple[Any, str]]
+
+
+_seen: list[_LeftThread] = []  # ahead of the fork that is under way
+_left: list[_LeftThread] = []  # by the forks by which this process has come
+
+
+def watch_locks_at_forks() -> None:
+    """From the next fork on."""
+    os.register_at_fork(
+        before=_look_before_fork, after_in_parent=_seen.clear, after_in_child=_keep_in_child
+    )
+
+
+def left_with(lock: Any) -> str | None:
+    """Which thread had the lock that somebody waits for here, in words; None if none had, as far as is known."""
+    if not is_locked(lock):
+        return None
+    owner = owner_of(lock)
+    for one in _left:
+        for held, known_from in one.locks:
+            if held is lock:
+                return f"{one.in_words}: {known_from}"
+        if owner == one.ident:
+            return f"{one.in_words}: the lock names its owner"
+    return None
+
+
+def _look_before_fork() -> None:
+    _seen.clear()
+    attempt(_look_at_others)
+
+
+def _keep_in_child() -> None:
+    _left.extend(_seen)
+    _seen.clear()
+
+
+def _look_at_others() -> None:
+    until = time.monotonic() + _MOST_SECONDS_OF_LOOK
+    known = getattr(threading, "_active", {})
+    here = frame_at()  # not get_ident(), which gevent replaces
+    for ident, top in list(sys._current_frames().items()):
+        thread = known.get(ident)
+        if top is here or getattr(thread, "is_pydev_daemon_thread", False):
+            continue
+        name = clipped(ident if thread is None else stored_field(thread, "_name"))
+        in_words = f"held by thread {name} of process {process_id()} when that forked, and a fork has no other thread"
+        locks = _locks_held(ident, top) if time.monotonic() < until else []
+        _seen.append(_LeftThread(ident, in_words, locks))
+    del here, top  # a frame that knows itself keeps what it knows alive
+
+
+def _locks_held(ident: int, top: Any) -> list[tuple[Any, str]]:
+    holds = Holders([(ident, "it", list(_outer_frames(top)))]).all_holds()
+    return [
+        (lock, hold.known_from.replace("it stands", "it stood", 1))
+        for hold in holds
+        for lock in _locks_of(hold.value)
+        if id(lock) not in hold.let_go
+    ]
+
+
+def _outer_frames(top: Any) -> Iterator[Any]:
+    while top is not None:
+        yield top
+        top = top.f_back
+
+
+def _locks_of(value: Any) -> list[Any]:
+    """The lock that is entered, or those of an object that is entered in their place."""
+    below = lock_below(value)
+    if is_lock(below):
+        return [below]
+    plan = plan_of(value)
+    if plan.family != "object":
+        return []
+    return [item for item in list(dict.values(own_dict(value, plan))) if is_lock(item)]

@@ -1,0 +1,144 @@
+"""A fork has its parent's locks as they were, and no thread that would release them: the usual way for one to hang."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.test_hangs import Write, hang
+from tests.e2e.test_interpreters import VERSIONS, bare
+
+FORKS = """
+    import multiprocessing
+    import sys
+    import threading
+
+    lock = threading.LOCK()
+    is_held, over = threading.Event(), threading.Event()
+
+    class Account:
+        def __init__(self):
+            self.lock = lock
+
+        def __enter__(self):
+            self.lock.acquire()
+
+        def __exit__(self, *raised):
+            self.lock.release()
+
+    def hold():
+        account = Account()
+        with HELD:  # @held
+            is_held.set()
+            over.wait(600)
+
+    def again(given):
+        child = multiprocessing.get_context("fork").Process(target=ask, args=(given,))
+        child.start()
+        child.join()
+
+    def ask(given):
+        with given:  # @asked
+            print("got it")
+
+    if __name__ == "__main__":
+        threading.Thread(target=hold, name="holds", daemon=True).start()
+        is_held.wait(600)
+        child = multiprocessing.get_context("fork").Process(target=WHO, args=(lock,))
+        child.start()
+        child.join()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("lock", "held", "who"),
+    [
+        ("Lock", "lock", "ask"),
+        ("RLock", "lock", "ask"),
+        ("Lock", "account", "ask"),
+        ("Lock", "lock", "again"),
+    ],
+    ids=["lock", "reentrant", "of an object", "in a fork of the fork"],
+)
+async def test_a_lock_that_a_thread_of_the_parent_had_at_the_fork_is_told_with_it(
+    api: Api, program: Write, lock: str, held: str, who: str, version: str
+) -> None:
+    text = FORKS.replace("LOCK", lock).replace("HELD", held).replace("WHO", who)
+    code = program(text)
+    session = await api.session(python_path=bare(version))
+    await session.launch(code.text, wait=0, debug_subprocesses=True)
+    asks = code.line("asked")
+
+    def waiting(report: dict[str, Any]) -> list[Any]:
+        return [
+            thread["waits_for"]
+            for thread in report["threads"]
+            if asks in [frame["line"] for frame in thread["stack"]]
+            and (thread["waits_for"] or {}).get("kind") == "lock"
+        ]
+
+    (wait,) = waiting(await hang(session, waiting))
+    assert wait["held_by"] is None
+    head, _, how = wait["note"].partition(": ")
+    assert head.startswith("held by thread holds of process ")
+    assert head.endswith(" when that forked, and a fork has no other thread")
+    assert how == f"it stood inside `with {held}` at {code.path.name}:{code.line('held')}"
+
+
+async def test_what_a_fork_locks_itself_is_none_of_its_parents(api: Api, program: Write) -> None:
+    code = program("""
+        import multiprocessing
+        import threading
+
+        lock = threading.Lock()
+        over = threading.Event()
+
+        def ask():
+            lock.acquire()
+            print("up", flush=True)
+            lock.acquire()  # @asked
+
+        if __name__ == "__main__":
+            threading.Thread(target=over.wait, args=(600,), daemon=True).start()
+            child = multiprocessing.get_context("fork").Process(target=ask)
+            child.start()
+            child.join()
+    """)
+    session = await api.session()
+    await session.launch(code.text, wait=0, debug_subprocesses=True)
+
+    def waiting(report: dict[str, Any]) -> list[Any]:
+        found = [thread["waits_for"] for thread in report["threads"]]
+        return [wait for wait in found if wait is not None and wait["kind"] == "lock"]
+
+    (wait,) = waiting(await hang(session, waiting))
+    assert "fork" not in str(wait)
+
+
+async def test_what_the_thread_that_forks_has_is_its_own_in_the_fork(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import os
+        import threading
+
+        lock = threading.Lock()
+        with lock:
+            child = os.fork()
+            if not child:
+                lock.acquire()
+            os.wait()
+    """)
+    session = await api.session()
+    await session.launch(code.text, wait=0, debug_subprocesses=True)
+
+    def waiting(report: dict[str, Any]) -> list[Any]:
+        found = [thread["waits_for"] for thread in report["threads"]]
+        return [wait for wait in found if wait is not None and wait["kind"] == "lock"]
+
+    (wait,) = waiting(await hang(session, waiting))
+    assert wait["held_by"]["name"].startswith("MainThread")
+    assert wait.get("note") is None
