@@ -40,7 +40,7 @@ FORKS = """
         child.join()
 
     def ask(given):
-        with given:  # @asked
+        with given:
             print("got it")
 
     if __name__ == "__main__":
@@ -50,6 +50,12 @@ FORKS = """
         child.start()
         child.join()
 """
+
+
+def lock_waits(report: dict[str, Any]) -> list[Any]:
+    """Who waits for a lock, in whatever process."""
+    found = [thread["waits_for"] for thread in report["threads"]]
+    return [wait for wait in found if wait is not None and wait["kind"] == "lock"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -70,17 +76,7 @@ async def test_a_lock_that_a_thread_of_the_parent_had_at_the_fork_is_told_with_i
     code = program(text)
     session = await api.session(python_path=bare(version))
     await session.launch(code.text, wait=0, debug_subprocesses=True)
-    asks = code.line("asked")
-
-    def waiting(report: dict[str, Any]) -> list[Any]:
-        return [
-            thread["waits_for"]
-            for thread in report["threads"]
-            if asks in [frame["line"] for frame in thread["stack"]]
-            and (thread["waits_for"] or {}).get("kind") == "lock"
-        ]
-
-    (wait,) = waiting(await hang(session, waiting))
+    (wait,) = lock_waits(await hang(session, lock_waits))
     assert wait["held_by"] is None
     head, _, how = wait["note"].partition(": ")
     assert head.startswith("held by thread holds of process ")
@@ -99,7 +95,7 @@ async def test_what_a_fork_locks_itself_is_none_of_its_parents(api: Api, program
         def ask():
             lock.acquire()
             print("up", flush=True)
-            lock.acquire()  # @asked
+            lock.acquire()
 
         if __name__ == "__main__":
             threading.Thread(target=over.wait, args=(600,), daemon=True).start()
@@ -110,11 +106,7 @@ async def test_what_a_fork_locks_itself_is_none_of_its_parents(api: Api, program
     session = await api.session()
     await session.launch(code.text, wait=0, debug_subprocesses=True)
 
-    def waiting(report: dict[str, Any]) -> list[Any]:
-        found = [thread["waits_for"] for thread in report["threads"]]
-        return [wait for wait in found if wait is not None and wait["kind"] == "lock"]
-
-    (wait,) = waiting(await hang(session, waiting))
+    (wait,) = lock_waits(await hang(session, lock_waits))
     assert "fork" not in str(wait)
 
 
@@ -135,10 +127,6 @@ async def test_what_the_thread_that_forks_has_is_its_own_in_the_fork(
     session = await api.session()
     await session.launch(code.text, wait=0, debug_subprocesses=True)
 
-    def waiting(report: dict[str, Any]) -> list[Any]:
-        found = [thread["waits_for"] for thread in report["threads"]]
-        return [wait for wait in found if wait is not None and wait["kind"] == "lock"]
-
-    (wait,) = waiting(await hang(session, waiting))
+    (wait,) = lock_waits(await hang(session, lock_waits))
     assert wait["held_by"]["name"].startswith("MainThread")
     assert wait.get("note") is None
