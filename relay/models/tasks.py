@@ -40,6 +40,9 @@ class WaitsFor(Resource):
     type: str = Field(description="Class of what is waited for")
     tasks: list[TaskReference] = Field(description="Those whose end it waits for, at most 20")
     total_tasks: int
+    on: str | None = left_out(
+        "Of a future of asyncio: what the awaiting code calls it, where that is known"
+    )
     futures: list[str] | None = left_out(
         "Of gather: the classes of members that are no tasks and not over, at most 20"
     )

@@ -1998,3 +1998,48 @@ async def test_only_what_runs_or_stands_can_be_asked(api: Api) -> None:
     with pytest.raises(Refused) as refused:
         await session.post("/hang-report")
     assert refused.value.code == "INVALID_SESSION_STATE"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_future_that_nobody_sets_has_its_name(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import asyncio
+
+        class Broker:
+            def __init__(self):
+                self.ready = asyncio.get_running_loop().create_future()
+                self.slots = [asyncio.get_running_loop().create_future()]
+
+        async def named(broker):
+            await broker.ready
+
+        async def indexed(broker):
+            return 1 + await broker.slots[0]
+
+        async def of_library(broker):
+            await asyncio.wait_for(broker.ready, 600)
+
+        async def main():
+            broker = Broker()
+            waits = named(broker), indexed(broker), of_library(broker)
+            print("up", flush=True)
+            await asyncio.gather(*waits)
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code, python_path=bare(version))
+
+    def waiting(report: dict[str, Any]) -> dict[str, Any]:
+        return {task["coroutine"]: task["waits_for"] for task in report["tasks"]}
+
+    def are_there(report: dict[str, Any]) -> bool:
+        return len([wait for wait in waiting(report).values() if wait is not None]) == 4
+
+    report = await hang(session, are_there)
+    found = waiting(report)
+    assert found["named"]["on"] == "broker.ready"
+    assert found["indexed"]["on"] == "broker.slots[0]"
+    assert "on" not in found["of_library"]
+    assert "named, waits for future broker.ready\n" in report["report"]

@@ -231,7 +231,8 @@ def task_waits(task: TaskView) -> list[str]:
         named = [one.name for one in waits.tasks]
         named += [f"{count} x {name}" if count > 1 else f"a {name}" for name, count in futures]
         names = ", ".join(named)
-        words.append(f"waits for {waits.kind}" + (f" of {names}" if names else ""))
+        called = f" {waits.on}" if waits.on else ""
+        words.append(f"waits for {waits.kind}{called}" + (f" of {names}" if names else ""))
     if (lock := task.blocked_on) is not None:
         held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
         kind = "" if _IN_WORDS.match(lock.on) else f"{lock.kind} "

@@ -402,9 +402,7 @@ def awaited_call(frame: Any) -> Any:
     The start of an `async with` is a call of `__aenter__`.
     """
     code = frame.f_code
-    found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
-    while index is not None and index > 0 and found[index].opname in AWAIT_OPERATIONS:
-        index -= 1
+    found, index = facts_of(code)[0], _index_ahead_of_await(frame)
     if index is None:
         return UNKNOWN
     if found[index].opname in WITH_OPERATIONS:
@@ -413,6 +411,20 @@ def awaited_call(frame: Any) -> Any:
         manager = manager_of_special(code, index)
         return call_at(code, index)[0] if manager is None else ("attribute", manager, "__aenter__")
     return UNKNOWN
+
+
+def awaited_value(frame: Any) -> Any:
+    """What a suspended frame awaits, as an expression."""
+    index = _index_ahead_of_await(frame)
+    return UNKNOWN if index is None else pushed(frame.f_code, index + 1, 0)
+
+
+def _index_ahead_of_await(frame: Any) -> int | None:
+    """Of the instruction that gave what a suspended frame awaits; None if that is not known."""
+    found, index = facts_of(frame.f_code)[0], index_at(frame.f_code, frame.f_lasti)
+    while index is not None and index > 0 and found[index].opname in AWAIT_OPERATIONS:
+        index -= 1
+    return index
 
 
 def manager_of_special(code: Any, index: int) -> Any:

@@ -14,6 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_value
+    from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
         TaskRelations,
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
         ThreadStacks,
         field_getters,
         stopped_frame,
+        stored_field,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import (
@@ -141,7 +147,17 @@ def _task_answer(
         "blocked_on": attempt(waits.of, one, places),
     }
     answer.update(_ANSWERS[one.kind](one, relations))
+    awaited = answer["waits_for"]
+    if one.kind == "asyncio" and awaited is not None and awaited["kind"] == "future":
+        awaited["on"] = attempt(_name_of_future, places, stored_field(one.task, "_fut_waiter"))
     return answer
+
+
+def _name_of_future(places: list[AwaitPlace], future: Any) -> str | None:
+    """What the innermost frame of the program's own calls the future, if it is that which awaits it."""
+    frame = next(place.frame for place in reversed(places) if place.is_own)
+    expression = awaited_value(frame)
+    return expression_text(expression) if stored_result(expression, frame) is future else None
 
 
 _ANSWERS = {
