@@ -71,6 +71,9 @@ class HangThread(Resource):
         description="blocked: it was given no processor between two looks, 30 ms apart, or naps in "
         "a call of sqlite3"
     )
+    test: str | None = left_out(
+        "The test that it runs, by the id that its runner has for it: of pytest and unittest"
+    )
     stack: list[HangFrame] = Field(description="Innermost first")
     total_frames: int
     waits_for: ThreadWait | None = Field(description="null: it runs, or it is not known")

@@ -121,6 +121,8 @@ def _thread(alike: Sequence[HangThread], most: _Most) -> list[str]:
         words.append(f"and {len(alike) - 1} alike ({names}{', …' if len(alike) > 6 else ''})")
     if thread.process is not None:
         words.append(f"of process {thread.process.pid}")
+    if thread.test is not None:
+        words.append(f"in test {thread.test}")
     head = one_line(f"{' '.join(words)}: {_activity(thread)}")
     return [head, *_stack(thread.stack, thread.total_frames, most)]
 

@@ -13,6 +13,7 @@ left_behind     locks of a fork's parent that its threads had
 permits         who has the permits of a semaphore
 pools           whose work a future is
 process_pools   what a result of multiprocessing's pools waits for
+tests_run       which test a thread runs
 found_task      a task of any library, and what the listing needs of it
 tasks           tasks and greenlets, and what each waits for, as data
 asyncio         where asyncio keeps its tasks

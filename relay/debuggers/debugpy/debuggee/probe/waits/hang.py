@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import every_task, tasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.tests_run import test_run_in
     from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import (
         SLEEPS,
         Wait,
@@ -279,6 +280,7 @@ def _thread_view(
         "daemon": one.daemon,
         "native_id": one.native_id,
         "state": one.state,
+        "test": attempt(test_run_in, one.frames),
         "stack": stack,
         "total_frames": len(shown),
         "waits_for": None if wait is None or one.state == "stopped" else _wait_view(wait, names),

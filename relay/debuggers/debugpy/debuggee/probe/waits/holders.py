@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, namespace_of, plan_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import module_globals, stored_field
+    from relay.debuggers.debugpy.debuggee.probe.waits.tests_run import runs_test_of_pytest
 
 PlainLock: Any = type(_thread.allocate_lock())
 OwnedLock: Any = type(threading.RLock())
@@ -198,7 +199,7 @@ class Holders:
             users = [
                 (ident, f"{who} runs the test whose fixture holds it at {place}")
                 for ident, who, frames in self._stacks
-                if any(_runs_a_test(one) for one in frames)
+                if any(runs_test_of_pytest(one) for one in frames)
             ]
         return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
 
@@ -222,12 +223,6 @@ def _is_fixture(generator: Any) -> bool:
         one.func is end and any(argument is generator for argument in one.args)
         for one in objects_of(functools.partial)
     )
-
-
-def _runs_a_test(frame: Any) -> bool:
-    file: str = frame.f_code.co_filename
-    name: str = frame.f_code.co_name
-    return name == "runtestprotocol" and file.endswith(os.path.join("_pytest", "runner.py"))
 
 
 def _is_it(value: Any, lock: Any) -> bool:

@@ -1,0 +1,78 @@
+"""A test that hangs is named as its runner names it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.e2e.api import Api
+from tests.e2e.test_hangs import Write, hang
+from tests.e2e.test_interpreters import VERSIONS, bare
+
+TESTS = """
+    import threading
+    import unittest
+
+    class TestWaits(unittest.TestCase):
+        def test_one(self):
+            pass
+
+        def test_two(self):
+            threading.Event().wait(600)
+"""
+
+
+def under_way(report: dict[str, Any]) -> str | None:
+    """What the main thread runs, where it waits for the event."""
+    main = next(one for one in report["threads"] if one["name"] == "MainThread")
+    waits = main["waits_for"]
+    is_there = main["state"] == "blocked" and waits is not None and waits["kind"] == "event"
+    return main.get("test") if is_there else None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_of_unittest(api: Api, program: Write, version: str) -> None:
+    code = program(TESTS)
+    session = await api.session(python_path=bare(version))
+    words = [f"{code.path.stem}.TestWaits"]
+    await session.post("/launch", module="unittest", args=words, cwd=str(code.path.parent), wait=0)
+    report = await hang(session, under_way)
+    assert under_way(report) == f"{code.path.stem}.TestWaits.test_two"
+    assert f" MainThread in test {under_way(report)}: waits for " in report["report"]
+
+
+@pytest.mark.parametrize("what", ["function", "case", "below the root"])
+async def test_of_pytest(api: Api, program: Write, tmp_path: Path, what: str) -> None:
+    code = program("""
+        import threading
+
+        import pytest
+
+        @pytest.mark.parametrize("number", [1, 2])
+        def test_waits(number):
+            if number == 2:
+                threading.Event().wait(600)
+    """)
+    if what == "case":
+        code = program(TESTS)
+    tests = tmp_path / "root" / "sub"
+    tests.mkdir(parents=True)
+    shutil.copy(code.path, tests / "test_it.py")
+    (tests.parent / "pytest.ini").write_text("[pytest]\n")
+    start = tests if what == "below the root" else tests.parent
+    session = await api.session(project_root=str(tmp_path))
+    args = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    await session.post("/launch", module="pytest", args=args, cwd=str(start), wait=0)
+    report = await hang(session, under_way)
+    place = "test_it.py" if what == "below the root" else "sub/test_it.py"
+    name = "TestWaits::test_two" if what == "case" else "test_waits[2]"
+    assert under_way(report) == f"{place}::{name}"
+    await session.post("/terminate")
+    words = [sys.executable, "-m", "pytest", *args, "--collect-only", str(under_way(report))]
+    plainly = await trio.run_process(words, cwd=start, capture_stdout=True)
+    assert b"1 test collected" in plainly.stdout
