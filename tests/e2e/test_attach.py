@@ -382,9 +382,14 @@ async def test_a_process_that_is_stopped_by_a_signal(
         assert f"kill -CONT {process.pid}" in refused.details["suggestion"]
 
 
+# All in one call into C: from "up" on, no line of Python follows, and the GIL is not let go.
 KEEPS_THE_GIL = """
-    print("up", flush=True)
-    sum(range(10**12))  # one call into C
+    import ctypes
+    import operator
+    from functools import partial
+
+    say, work = partial(ctypes.PyDLL(None).write, 1, b"up\\n", 3), partial(sum, range(10**12))
+    all(map(operator.call, [say, work]))
 """
 
 
@@ -435,12 +440,15 @@ async def test_an_attach_in_vain_does_the_target_no_harm(
     """Its main thread waits for the GIL: an injection into that thread would hang it for good."""
     held = program("""
         import ctypes
+        import operator
         import threading
+        from functools import partial
+
+        with_gil, byte = ctypes.PyDLL(None), ctypes.create_string_buffer(1)
+        say, wait = partial(with_gil.write, 1, b"up\\n", 3), partial(with_gil.read, 0, byte, 1)
 
         def hold():
-            with_gil = ctypes.PyDLL(None)
-            with_gil.write(1, b"up\\n", 3)
-            with_gil.read(0, ctypes.create_string_buffer(1), 1)
+            all(map(operator.call, [say, wait]))  # nobody runs between them
 
         holder = threading.Thread(target=hold)
         holder.start()

@@ -284,33 +284,22 @@ async def test_a_breakpoint_hit_alone_is_a_stop_of_all(api: Api, program: Write)
 # Pause ---------------------------------------------------------------------------------------
 
 
-BLOCKED = """
-    import threading
-    import time
-
-    gate = threading.Lock()
-    gate.acquire()
-    print("up", flush=True)
-    %s
-"""
-
-
-async def pause_within(session: Session) -> dict[str, Any]:
-    """Pause the program in its last line. A pause that comes sooner stops before it."""
-    with trio.fail_after(30):
-        while True:
-            answer: dict[str, Any] = await session.post("/pause", wait=0.2)
-            if answer["status"] != "paused":
-                return answer
-            await session.resume(wait=0)
-
-
 async def test_pause_of_a_blocked_program_says_where_it_waits(api: Api, program: Write) -> None:
-    blocked = program(BLOCKED % "gate.acquire()  # @blocked")
+    # Once "up" is out, there is no more line of Python at which a pause could stop it.
+    blocked = program("""
+        import operator
+        import os
+        import threading
+        from functools import partial
+
+        gate = threading.Lock()
+        gate.acquire()
+        all(map(operator.call, [partial(os.write, 1, b"up\\n"), gate.acquire]))  # @blocked
+    """)
     session = await api.session()
     await session.launch(blocked.text, wait=0)
     await session.get("/events", types="output", timeout=30)
-    answer = await pause_within(session)
+    answer = await session.post("/pause", wait=30)  # less, if nobody comes back by himself
     assert answer["status"] == "running"
     assert "C code" in answer["message"]
     assert [b["name"] for b in answer["blocked"]] == ["MainThread"]
