@@ -261,10 +261,11 @@ async def test_a_flood_of_output_pushes_nothing_else_out(
     settings: Settings, program: Write
 ) -> None:
     script = program("""
+        import os
         import time
         mark = "begun"  # @begun
-        for number in range(400):
-            print(number, flush=True)
+        while not os.path.exists("enough"):
+            print("more", flush=True)
             time.sleep(0.004)  # so that few lines are read at once
         mark = "over"  # @over
     """)
@@ -273,7 +274,15 @@ async def test_a_flood_of_output_pushes_nothing_else_out(
         for mark in ("begun", "over"):
             await session.breakpoint(script.text, script.line(mark))
         await session.launch(script.text)
-        stop = await session.resume(wait=LONG)
+
+        async def flood() -> None:
+            while not (await session.get("/events", limit=1))["dropped"]:
+                pass
+            script.path.with_name("enough").touch()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(flood)
+            stop = await session.resume(wait=LONG)
         assert stop["current_location"]["line"] == script.line("over")
         stops = await session.get("/events", types="stopped,continued")
         kinds = [event["type"] for event in stops["events"]]
