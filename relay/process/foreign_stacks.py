@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import operator
 import os
 import re
 import struct
@@ -26,9 +27,10 @@ _ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _SECONDS = 2.0
 _LOOKS, _LOOKS_APART = 4, 0.01
 _ENOUGH, _LONGEST_WINDOW = 30_000_000, 500_000_000
-"""Nanoseconds: a thread that has run so long has had to hand on the interpreter some times; and what this is waited for."""
+"""Nanoseconds: a thread that has run so long has had to hand on the interpreter some times, and one that
+could have run has been seen not to; and what this is waited for."""
 _IDLE_SHARE = 0.05
-"""Of the time, which a thread may run that only waits for the interpreter: it is awake now and then."""
+"""Of that time, which a thread may run that only waits for the interpreter: it is awake now and then."""
 _DESCRIPTION_BYTES = 2048
 """Of what the C library keeps of a thread, at the address by which Python knows it."""
 
@@ -112,21 +114,52 @@ def _writer(pid: int) -> int | None:
     before, began = {task: _Use.of(pid, task) for task in tasks}, time.monotonic_ns()
     computing = set(tasks)
     while True:
-        computing = _running(pid, computing)
-        used = {task: _Use.of(pid, task).since(before.get(task)) for task in _tasks(pid)}
-        computing &= used.keys()  # one may be over
-        window = time.monotonic_ns() - began
-        if not computing or min(used[task].ran for task in computing) >= _ENOUGH:
+        resting = _resting(pid)
+        tasks, window = _tasks(pid), time.monotonic_ns() - began
+        computing &= set(tasks) - resting.keys()
+        ran = [_Use.of(pid, task).since(before.get(task)) for task in computing]
+        others = [task for task in tasks if task not in computing]
+        # Of one that has waited for a processor all the time, it is not known what it would do with it.
+        shares = [_share(began, before.get(task), resting.get(task)) for task in others]
+        if any(share is not None and share > _IDLE_SHARE for share in shares):
+            return None
+        if all(use.ran >= _ENOUGH for use in ran) and None not in shares:
             break
         if window > _LONGEST_WINDOW:
             return None
-    others = [use for task, use in used.items() if task not in computing]
-    if any(use.ran > _IDLE_SHARE * window for use in others) or len(computing) > 1:
+    if len(computing) > 1:
         return None
     if not computing:
         return next(_waiting_for_threads(pid), None)
     (writer,) = computing
-    return None if used[writer].waits else writer
+    return None if ran[0].waits else writer
+
+
+def _resting(pid: int) -> dict[int, tuple[int, _Use]]:
+    """When a thread was last asleep at one of several looks, and what it had had by then; not of others.
+
+    While a thread waits for a processor, the system does not count how long.
+    """
+    found = {}
+    for _ in range(_LOOKS):
+        for task in _tasks(pid):
+            if _state(pid, task) != "R":
+                found[task] = (time.monotonic_ns(), _Use.of(pid, task))
+        time.sleep(_LOOKS_APART)
+    return found
+
+
+def _share(began: int, before: _Use | None, rested: tuple[int, _Use] | None) -> float | None:
+    """How much it ran of the time in which it had a processor, or did not want any.
+
+    None if that time was too short, as where the machine is busy: then a thread that runs
+    Python has hardly more than one that waits for the interpreter.
+    """
+    if rested is None:
+        return None
+    at, use = rested[0], rested[1].since(before)
+    free = at - began - use.delayed
+    return use.ran / free if free >= _ENOUGH else None
 
 
 class _Use(NamedTuple):
@@ -134,6 +167,8 @@ class _Use(NamedTuple):
 
     ran: int
     """Nanoseconds."""
+    delayed: int
+    """Nanoseconds in which it wanted one, and had none."""
     waits: int
     """How often it has given it away to wait for something."""
 
@@ -144,11 +179,12 @@ class _Use(NamedTuple):
         waits = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)
         if waits is None:
             raise ValueError("the system does not count waits")
-        return cls(int((folder / "schedstat").read_text().split()[0]), int(waits[1]))
+        ran, delayed = map(int, (folder / "schedstat").read_text().split()[:2])
+        return cls(ran, delayed, int(waits[1]))
 
     def since(self, earlier: _Use | None) -> _Use:
         """What it has had since then; all, if it is new."""
-        return self if earlier is None else _Use(self.ran - earlier.ran, self.waits - earlier.waits)
+        return _Use(*map(operator.sub, self, earlier)) if earlier is not None else self
 
 
 def _tasks(pid: int) -> list[int]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from relay.process.foreign_stacks import foreign_stacks
+
+Starve = Callable[[int], None]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stacks are written on Linux only")
 
@@ -52,6 +55,24 @@ def computing(threads: int) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+@pytest.fixture
+def starved() -> Iterator[Starve]:
+    """Leaves a process what another one, which always computes, does not take of one processor."""
+    one = {min(os.sched_getaffinity(0))}
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as other:
+        os.sched_setaffinity(other.pid, one)
+
+        def starve(pid: int) -> None:
+            for task in map(int, os.listdir(f"/proc/{pid}/task")):
+                os.sched_setaffinity(task, one)
+                os.setpriority(os.PRIO_PROCESS, task, 10)
+
+        try:
+            yield starve
+        finally:
+            other.kill()
+
+
 def test_a_program_that_computes_goes_on_when_it_has_written_its_stacks() -> None:
     with computing(1) as process:
         found = [stacks for _ in range(20) if (stacks := foreign_stacks(process.pid))]
@@ -72,4 +93,12 @@ def test_of_a_process_that_is_gone_there_are_no_stacks() -> None:
 def test_nothing_is_asked_where_one_thread_may_change_its_stack_while_another_writes() -> None:
     with computing(2) as process:
         assert [foreign_stacks(process.pid) for _ in range(20)] == [[]] * 20
+        assert process.poll() is None
+
+
+def test_nor_where_two_that_compute_have_hardly_a_processor(starved: Starve) -> None:
+    """Neither ran for long, which looked as if both waited for the interpreter."""
+    with computing(2) as process:
+        starved(process.pid)
+        assert [foreign_stacks(process.pid) for _ in range(5)] == [[]] * 5
         assert process.poll() is None
