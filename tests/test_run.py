@@ -395,8 +395,9 @@ def test_what_was_not_hit_is_told_from_what_is_not_there(start: Start, tmp_path:
 def test_a_signal_leaves_the_captures_the_end_and_what_was_never_hit(
     start: Start, tmp_path: Path, number: signal.Signals
 ) -> None:
-    # Who has read what it prints finds it at the line of its wait, come to it or not.
+    # Who has read what it prints finds it at the line of its wait, come to the wait or not.
     text = COUNTER.replace("flush=True)\n    while True:\n        ", "flush=True); ")
+    text = text.replace("sleep(0.01)", "sleep(600)")
     program = Program.write(tmp_path / "app.py", text)
     step, absent = (f"app.py:{program.line(mark)}" for mark in ("step", "absent"))
     words = ["--capture", f"{step}:number", "--break", absent, "--", "app.py"]
