@@ -76,8 +76,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure() -> None:
     """Under xdist each worker has a mark of its own, and looks for its own only. Ctrl-C means what it
     usually does: a shell without job control ignores it for what it starts in the background, and so
-    would each process that a test sends it to."""
+    would each process that a test sends it to. Where a hook of git runs the tests, git in them takes the
+    repositories that they make, and not the hook's."""
     leftovers.mark()
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"):
+        os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

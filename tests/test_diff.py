@@ -1096,6 +1096,26 @@ def test_modules_that_git_ignores_are_there_in_a_revision_too(diff: Diff, tmp_pa
     assert made.path.read_text() == "RATE = 3\n"
 
 
+def test_what_is_staged_stays_so_where_a_hook_of_git_compares(diff: Diff, tmp_path: Path) -> None:
+    """It was lost: the tree of the revision was made with the index that git names to its hooks."""
+    root = tmp_path / "repository"
+    Program.write(root / "main.py", "def price(n):\n    return n\n\nprice(2)\n")
+    Program.write(root / "sub" / "old.py", "")
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    Program.write(root / "main.py", "def price(n):\n    return n + 1\n\nprice(2)\n")
+    Program.write(root / "sub" / "new.py", "")
+    git(root, "add", "-A")
+    staged = git(root, "status", "--porcelain")
+    # As of a worktree of its own: elsewhere git names both in words that hold in the root alone.
+    hook = {"GIT_INDEX_FILE": str(root / ".git" / "index"), "GIT_DIR": str(root / ".git")}
+    for words, cwd in ((["main.py"], root), (["../main.py"], root / "sub")):
+        done = diff("--rev", "HEAD", "--", *words, cwd=cwd, **hook)
+        assert "HEAD: → 2" in done.stdout, done.stderr
+        assert git(root, "status", "--porcelain") == staged
+
+
 def test_where_two_trees_lie_makes_no_difference_in_texts_that_are_cut(
     diff: Diff, tmp_path: Path
 ) -> None:

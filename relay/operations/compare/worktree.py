@@ -21,6 +21,18 @@ _COMPILED = _MADE[1:]
 _REMEMBERED = ".pytest_cache"
 """The folder in which tests keep which of them failed last: `--lf` runs these."""
 _LIST_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+_OF_ANOTHER_TREE = frozenset(
+    {
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_PREFIX",
+        "GIT_WORK_TREE",
+    }
+)
+"""What git tells its hooks of the tree that it is in: a new one would be made with that tree's index, and what
+was staged there would be lost."""
 _NATIVE_SOURCES = ("*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.pxd", "*.pyx", "*.rs")
 
 
@@ -116,9 +128,10 @@ async def _has_other_native_sources(root: str, commit: str) -> bool:
 
 async def _git(directory: str, *words: str) -> tuple[int, str, str]:
     """(exit code, output, complaint)."""
+    environment = own_environment()
     done = await trio.run_process(  # which may run hooks of the repository
         ["git", "-C", directory, *words],
-        env=own_environment(),
+        env={name: environment[name] for name in environment.keys() - _OF_ANOTHER_TREE},
         capture_stdout=True,
         capture_stderr=True,
         stdin=DEVNULL,
