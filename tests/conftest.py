@@ -93,6 +93,13 @@ def debugged_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session", autouse=True)
+def programs_print_without_colours() -> None:
+    """A machine that runs tests for many often forces them: what is printed here is compared."""
+    for name in ("CLICOLOR_FORCE", "FORCE_COLOR", "PYTHON_COLORS", "PY_COLORS"):
+        os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def debuggees_share_their_compiled_code(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Or each of thousands would make it anew, in a state directory of its own."""
     relays.share_compiled_code(tmp_path_factory.mktemp("code"))
