@@ -50,9 +50,10 @@ class _Receipt:
 
     def __init__(self) -> None:
         self.done = threading.Event()
+        self.read_at = time.monotonic()
 
     def before_send(self, message: Any) -> None:
-        pass
+        self.read_at = time.monotonic()  # the one before it was taken: there may be many yet
 
     def after_receive(self, message: Any) -> None:
         if message.get("command") == "threads":
@@ -136,9 +137,8 @@ def _await_relay(py_db: Any) -> None:
     receipt = _Receipt()
     py_db.add_dap_messages_listener(receipt)
     py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))
-    deadline = time.monotonic() + LAST_WORDS_SECONDS
-    while all(t.is_alive() for t in _connection_threads()) and time.monotonic() < deadline:
-        if receipt.done.wait(0.1):
+    while all(t.is_alive() for t in _connection_threads()):
+        if receipt.done.wait(0.1) or time.monotonic() > receipt.read_at + LAST_WORDS_SECONDS:
             return
 
 
