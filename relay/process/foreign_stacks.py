@@ -16,7 +16,7 @@ import os
 import re
 import struct
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,16 +58,17 @@ def foreign_stacks(pid: int | None) -> list[ForeignThread]:
     if pid is None:
         return []
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        return _in_order(pid, _written(pid))
+        return _in_order(pid, *_written(pid))
     return []
 
 
-def _written(pid: int) -> str:
-    """What it writes at one signal; empty if nothing can be asked of it, or if it is not written in time."""
+def _written(pid: int) -> tuple[str, int | None]:
+    """What it writes at one signal, and the thread that computes; empty if nothing can be asked of it,
+    or if it is not written in time."""
     found = _file_of(pid)
-    writer = None if found is None else _writer(pid)
+    writer, computes = (None, False) if found is None else _writer(pid)
     if found is None or writer is None:
-        return ""
+        return "", None
     file, number = found
     with file.open("rb") as text:
         begins = text.seek(0, os.SEEK_END)
@@ -79,9 +80,9 @@ def _written(pid: int) -> str:
             written = text.read().decode("ascii", "replace")
             heading = _HEADING.match(written)
             if heading is not None and (end := written.find(heading[0], heading.end())) > 0:
-                return written[:end]
+                return written[:end], writer if computes else None
             time.sleep(_LOOKS_APART)
-    return ""
+    return "", None
 
 
 def _file_of(pid: int) -> tuple[Path, int] | None:
@@ -101,8 +102,9 @@ def _handles(pid: int, number: int) -> bool:
     return caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
 
 
-def _writer(pid: int) -> int | None:
-    """The thread to be sent the signal; None if another one may run Python meanwhile, or this is not known.
+def _writer(pid: int) -> tuple[int | None, bool]:
+    """The thread to be sent the signal, and whether it computes; None if another one may run Python meanwhile,
+    or this is not known.
 
     The one that computes is in C code that keeps the interpreter if it computes without ever waiting: one that runs
     Python hands the interpreter on every few milliseconds, since the debugger's thread wants it. None of a
@@ -110,7 +112,7 @@ def _writer(pid: int) -> int | None:
     """
     tasks = _tasks(pid)
     if any(_state(pid, task) in "Tt" for task in tasks):
-        return None
+        return None, False
     before, began = {task: _Use.of(pid, task) for task in tasks}, time.monotonic_ns()
     computing = set(tasks)
     while True:
@@ -122,17 +124,17 @@ def _writer(pid: int) -> int | None:
         # Of one that has waited for a processor all the time, it is not known what it would do with it.
         shares = [_share(began, before.get(task), resting.get(task)) for task in others]
         if any(share is not None and share > _IDLE_SHARE for share in shares):
-            return None
+            return None, False
         if all(use.ran >= _ENOUGH for use in ran) and None not in shares:
             break
         if window > _LONGEST_WINDOW:
-            return None
+            return None, False
     if len(computing) > 1:
-        return None
+        return None, False
     if not computing:
-        return next(_waiting_for_threads(pid), None)
+        return next(_waiting_for_threads(pid), None), False
     (writer,) = computing
-    return None if ran[0].waits else writer
+    return (None, False) if ran[0].waits else (writer, True)
 
 
 def _resting(pid: int) -> dict[int, tuple[int, _Use]]:
@@ -209,13 +211,12 @@ def _send(pid: int, thread: int, number: int) -> None:
         raise OSError(ctypes.get_errno(), "tgkill")
 
 
-def _in_order(pid: int, written: str) -> list[ForeignThread]:
+def _in_order(pid: int, written: str, computes: int | None) -> list[ForeignThread]:
     parts = _HEADING.split(written)[1:]  # an ident, its frames, the next ident, …
     idents = [int(ident, 16) for ident in parts[::2]]
     native = _native_ids(pid, idents)
-    running = _running(pid, native.values())
     found = [
-        ForeignThread(ident, number, number in running if number else None, tuple(_frames(text)))
+        ForeignThread(ident, number, number == computes if number else None, tuple(_frames(text)))
         for ident, text in zip(idents, parts[1::2], strict=True)
         for number in [native.get(ident)]
     ]
@@ -229,15 +230,6 @@ def _frames(text: str) -> Iterator[ForeignFrame]:
 
 def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), text)
-
-
-def _running(pid: int, tasks: Iterable[int]) -> set[int]:
-    """Those that compute at each of several looks: whoever waits for the interpreter is awake now and then."""
-    running = set(tasks)
-    for _ in range(_LOOKS):
-        running = {task for task in running if _state(pid, task) == "R"}
-        time.sleep(_LOOKS_APART)
-    return running
 
 
 def _native_ids(pid: int, idents: Sequence[int]) -> dict[int, int]:
