@@ -294,6 +294,41 @@ async def test_every_way_to_write_is_seen(api: Api, program: Write) -> None:
     assert told["complete"] is True
 
 
+async def test_an_argument_that_functions_share_came_with_the_call(
+    api: Api, program: Write
+) -> None:
+    """Each call has a variable of its own, also of generators, and where one call is within another."""
+    shared = program("""
+        def ways(first, *more, rate=2):  # @def
+            def add(by):
+                nonlocal first
+                first += by  # @added
+            if first:
+                ways(first - 1, rate=0)
+            add(rate)
+            if more:
+                pass  # @here
+            return sum(rate * one for one in more)
+
+        def given(items, count):  # @given
+            yield [count for _ in items]
+            count += 1  # @more
+            yield lambda: count  # @inside
+
+        ways(1, 3, 4)
+        list(given([3], 7))
+    """)
+    session = await stopped(api, shared, "here")
+    for expression, expected in (
+        ("first", [("1", "3", "added"), (None, "1", "def")]),
+        ("more", [(None, "(3, 4)", "def")]),
+        ("rate", [(None, "2", "def")]),
+    ):
+        await is_complete(session, shared, expression, expected)
+    session = await stopped(api, shared, "inside")
+    await is_complete(session, shared, "count", [("7", "8", "more"), (None, "7", "given")])
+
+
 BY_CODE_IN_C = """
     import decimal
     import weakref

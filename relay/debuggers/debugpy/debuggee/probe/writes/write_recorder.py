@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import cell_of
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
@@ -127,15 +128,28 @@ class WriteWatch:
             return False  # reads of items would have had to be looked at
         return kind != "local" or state.is_of(target.code)
 
+    def wants_start_of(self, code: Any) -> bool:
+        """Whether a frame of this code begins with a variable that is watched: its own, or one that it shares."""
+        if self.state.kind == "cell":
+            return self.state.key in code.co_cellvars
+        return self.state.kind == "local" and self.state.is_of(code)
+
     def begin(self, frame: Any) -> None:
         """A frame whose variable is watched begins: an argument is there already."""
         try:
-            self.log.forget(frame)
-            value = frame.f_locals.get(self.state.key, ABSENT)
+            owner, value = self._variable_of(frame)
+            self.log.forget(owner)
             if value is not ABSENT:
-                self.log.note(frame, ABSENT, value, frame, is_held=False)
+                self.log.note(owner, ABSENT, value, frame, is_held=False)
         except Exception as error:
             self._fail(error)
+
+    def _variable_of(self, frame: Any) -> tuple[Any, Any]:
+        """What has the variable, and its value."""
+        if self.state.kind != "cell":
+            return frame, frame.f_locals.get(self.state.key, ABSENT)
+        cell = cell_of(frame, self.state.key)
+        return cell, attempt(lambda: cell.cell_contents, default=ABSENT)
 
     def look(self, frame: Any, offset: int, look: _Look) -> None:
         """An instruction is about to run: it may write, and one before it may have written."""
@@ -178,7 +192,9 @@ class WriteRecorder:
 
     def __init__(self, states: list[WatchedState]) -> None:
         self.watches = [WriteWatch(state) for state in states]
-        self.of_locals = [watch for watch in self.watches if watch.state.kind == "local"]
+        self.of_variables = [
+            watch for watch in self.watches if watch.state.kind in ("local", "cell")
+        ]
         self.failure: str | None = None
         self.at_stops: set[int] = set()  # threads that have stopped: what they run is the client's
         self.known = CodeTable()  # what was looked at
@@ -277,13 +293,13 @@ class WriteRecorder:
         return looks
 
     def wants_starts_of(self, code: Any) -> bool:
-        return any(watch.state.is_of(code) for watch in self.of_locals)
+        return any(watch.wants_start_of(code) for watch in self.of_variables)
 
     def begin(self, frame: Any) -> None:
         """A frame with a variable that is watched begins."""
         if threading.get_ident() not in self.at_stops:
-            for watch in self.of_locals:
-                if watch.state.is_of(frame.f_code):
+            for watch in self.of_variables:
+                if watch.wants_start_of(frame.f_code):
                     watch.begin(frame)
 
     def look(self, frame: Any, offset: int, looks: tuple[_Look, ...]) -> None:
