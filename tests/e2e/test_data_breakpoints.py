@@ -820,6 +820,49 @@ async def test_what_a_line_writes_before_it_calls_what_may_write_too_is_that_lin
     assert not any(one.get("inexact") for one in found)
 
 
+ON_ONE_LINE = """
+    import threading
+
+    class Doubled:
+        def __set_name__(self, owner, name): self.name = "_" + name
+        def __set__(self, owner, value): setattr(owner, self.name, 2 * value)
+
+    class Row:
+        double = Doubled()
+
+        def __init__(self):
+            self.size = 0
+
+    def fill(row):
+        print("start")  # @start
+        row.double = 3
+        row.size, row.double = 1, 4  # @first
+        row.double, row.size = 5, 2
+        row.size, row.double = 3, 6
+
+    row = Row()
+    threading.Thread(target=threading.Event().wait, daemon=True).start()  # no dict is watched
+    fill(row)
+"""
+
+
+async def test_what_a_line_writes_before_it_calls_what_is_on_one_line_is_that_lines(
+    api: Api, program: Write, python: str
+) -> None:
+    """Such a function has no event of its line on 3.13, once its calls are none."""
+    short = program(ON_ONE_LINE)
+    session = await paused(api, short, "start", python)
+    await session.post("/data-breakpoints", expression="row.size")
+    found = await changes(session)
+    first = short.line("first")
+    assert [(c["old"], c["new"], c["location"]["line"]) for c in found] == [
+        ("0", "1", first),
+        ("1", "2", first + 1),
+        ("2", "3", first + 2),
+    ]
+    assert not any(one.get("inexact") for one in found)
+
+
 SET_ONLY = """
     class Noted:
         def __set_name__(self, owner, name):

@@ -70,7 +70,7 @@ def _only_in_comprehensions(name: str) -> TroubleError:
 def _cell_named(name: str, frame: Any) -> Any:
     if not can_read_cells():
         raise unwatchable(
-            f"{name} is shared with an inner function, and this Python does not say where it is"
+            f"{name} is shared with an inner function, and this Python does not say where it is: 3.11 and newer do"
         )
     cell = attempt(cell_of, frame, name)
     if cell is None:

@@ -218,7 +218,7 @@ def _is_start_idle(code: Any) -> bool:
         local = MONITORING.get_local_events(MONITORING.DEBUGGER_ID, code)
         return (
             bool(local & MONITORING.events.LINE)
-            and _has_lines_of_its_own(code)
+            and has_lines_of_its_own(code)
             and _is_nothing_under_way(code)
             and _is_unnamed(code)
         )
@@ -244,7 +244,7 @@ def _is_unnamed(code: Any) -> bool:
     return code.co_name not in debugger().function_breakpoint_name_to_breakpoint
 
 
-def _has_lines_of_its_own(code: Any) -> bool:
+def has_lines_of_its_own(code: Any) -> bool:
     """Whether its first line is not the one that it is defined in: `lambda: 0` has none.
 
     CPython's own fault (seen on 3.13.0): where calls are no events, it reports no line that goes on

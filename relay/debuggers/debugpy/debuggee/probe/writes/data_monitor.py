@@ -9,6 +9,7 @@ next to know what may have written. As long as nothing changes for a while that 
 
 from __future__ import annotations
 
+import sys
 import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
         frames_of_all_threads,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import is_every_line_wanted
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
+        has_lines_of_its_own,
+        is_every_line_wanted,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         BRANCH_EVENTS,
         MONITORING,
@@ -82,6 +86,10 @@ _DATA_EVENTS = (
     *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", *BRANCH_EVENTS),
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
+_LOSES_LINES = sys.version_info >= (
+    3,
+    13,
+)  # of functions that are on one line, see has_lines_of_its_own
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
@@ -256,7 +264,14 @@ class DataMonitor:
             return None
         self.ways.begins(code)
         attempt(self._meet, frame_at(1))
-        return MONITORING.DISABLE
+        return None if attempt(self._needs_start, code, default=False) else MONITORING.DISABLE
+
+    def _needs_start(self, code: Any) -> bool:
+        """Whether its first line may write, and is an event only as long as its start is one, too."""
+        if not _LOSES_LINES:
+            return False
+        lines = self.codes.get(code) or self.hooked.lines_of(code)
+        return lines.first in lines.writes and not has_lines_of_its_own(code)
 
     def _on_resume(self, code: Any, *_: Any) -> Any:
         """What was suspended goes on within a line: there is no event of that line."""
