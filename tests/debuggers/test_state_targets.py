@@ -353,7 +353,7 @@ def test_the_owner_is_kept_and_not_the_name() -> None:
         ("served.nothing", "nothing is not in this Served but in its class: watch Served.nothing"),
         ("line.prise", "no attribute prise; there is price"),
         ("slotted.sizes", "keeps no attribute sizes"),
-        ("queue.maxlen", "kept by C code"),
+        ("queue.maxlen", "kept by C code, which does not say when it writes: set a breakpoint"),
         ("int.real", "cannot change"),
         ("Served.limits", "has no attribute limits; there is limit"),
         ("sys.pathe", "has no pathe; there is path"),

@@ -287,7 +287,10 @@ def _refuse_computed(found: Any, name: str, part: OwnerPart | None = None) -> No
     if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
         return
     if type(found) in (types.MemberDescriptorType, types.GetSetDescriptorType):
-        raise unwatchable(f"{name} is kept by C code, which does not say when it writes")
+        raise unwatchable(
+            f"{name} is kept by C code, which does not say when it writes: set a breakpoint where"
+            " it may be written, with a condition"
+        )
     if name_of(type(found)) == "_tuplegetter":
         raise unwatchable(
             f"{name} is a field of a named tuple, and never changes: name the variable that holds"
