@@ -230,6 +230,39 @@ async def test_no_change_is_missed_while_other_threads_start(
         assert await session.printed() == "True\n"
 
 
+WRITE_TOGETHER = """
+    import threading
+
+    class Count:
+        total = 0
+
+    count = Count()
+    count.total = 0
+
+    def add():
+        for _ in range(18):
+            count.total += 1
+
+    threads = [threading.Thread(target=add) for _ in range(2)]
+    print("start")  # @start
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+async def test_a_change_is_told_that_was_made_while_another_thread_stopped(
+    api: Api, program: Write, python: str
+) -> None:
+    """Each begins where one has ended: those of a thread that came to stand for the other's stop were gone."""
+    session = await paused(api, program(WRITE_TOGETHER), "start", python)
+    await session.post("/data-breakpoints", expression="count.total")
+    found = await changes(session)
+    assert len(found) > 20
+    assert {c["old"] for c in found} - {"0"} <= {c["new"] for c in found}
+
+
 WITHOUT_REFERENCES = """
     import threading
     import types

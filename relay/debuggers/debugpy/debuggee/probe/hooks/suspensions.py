@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stop
 
 _MORE_FRAMES = 1000  # that a stop may take, and what is asked meanwhile
-_OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
+STEP_OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
 _ORDER = (
     "traps",  # given to frames that run on, when all else is done and said
     "locals",  # that were looked at: whoever looks has done so by then
@@ -169,6 +169,6 @@ def suspend_in(frame: Any, event: str) -> Any:
         info = module.set_additional_thread_info(thread)
     if hasattr(sys, "monitoring"):
         info.trace_suspend_type = "sys_monitoring"
-    py_db.set_suspend(thread, _OVER)
+    py_db.set_suspend(thread, STEP_OVER)
     py_db.do_wait_suspend(thread, frame, event, None)
     return info

@@ -2,7 +2,8 @@
 
 pydevd leaves the breakpoints of a line out for a thread that is already to be suspended, and the
 thread runs on from there when it is resumed. A pass would be neither counted nor logged nor a stop.
-So it is with an exception that it raises then. Here each is what it would have been a moment before:
+So it is with an exception that it raises then,
+and with a change at a data breakpoint that it has just made. Here each is what it would have been a moment before:
 the thread has a stop of its own, which is announced when its turn comes (see own_stops.py).
 """
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         debugger,
         debugger_threading,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import STEP_OVER, hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
@@ -28,8 +29,13 @@ if TYPE_CHECKING:
         question_of_arrival,
         was_asked,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import own_stop_of, resume_epoch
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import (
+        has_own_stops,
+        own_stop_of,
+        resume_epoch,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import RUNNING, SUSPENDED
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import keep_changes
 
 _BREAKPOINT = 111  # pydevd's reason for a stop at one
 _CAUGHT = "HANDLED"  # pydevd's kind of an exception that is looked at as it is raised
@@ -55,6 +61,9 @@ def _arrived(thread: Any, frame: Any, event: str, argument: Any) -> bool:
     """False where the thread has stood by the time that this returns."""
     _raise.has_stood = True
     is_asked = was_asked()
+    stands_for_others = own_stop_of(thread) is None and has_own_stops()
+    if stands_for_others and event != "exception" and attempt(keep_changes, frame, default=False):
+        debugger().set_suspend(thread, STEP_OVER)
     if event == "line":
         _arrived_at_line(thread, frame, is_asked)
     elif event == "exception" and argument is not None and own_stop_of(thread) is None:

@@ -129,6 +129,11 @@ def is_overrun(stop: _OwnStop) -> bool:
 # Of all
 
 
+def has_own_stops() -> bool:
+    """Whether any thread is at a stop of its own, or about to be: others stand for it, unannounced."""
+    return bool(_own_stops.by_thread)
+
+
 def is_stop_looked_at() -> bool:
     """Whether one is announced that the client has not resumed from."""
     return _own_stops.announced > _own_stops.resumed

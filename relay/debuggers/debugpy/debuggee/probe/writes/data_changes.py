@@ -479,19 +479,34 @@ def change_at_stop(frame: Any) -> dict[str, Any] | None:
     """What the stop that is about to be made in this frame is for, if it is a data breakpoint."""
     if not data_state.watches and not data_state.left:
         return None
-    if data_state.listener is not None:
-        attempt(data_state.listener.before_stop)
-    ident = threading.get_ident()
-    at = data_state.at.get((ident, id(frame)))
-    changes = attempt(changes_in, frame, default=[])
-    if at is not None and at == frame.f_lineno:  # its statement is yet to run
-        data_state.at[ident, id(frame)] = at
+    ident, changes = threading.get_ident(), _changes_at_stop(frame)
     if not changes:
         return None
     change = data_state.shown[ident] = changes.pop(0)
     if changes:
         data_state.left[ident] = changes
     return {"id": change.watch.number, "ended": change.ended}
+
+
+def keep_changes(frame: Any) -> bool:
+    """A thread is to stand for another's stop: whether it has changed something itself, for which it stops now."""
+    if not data_state.watches and not data_state.left:
+        return False
+    changes = _changes_at_stop(frame)
+    if changes:
+        data_state.left[threading.get_ident()] = changes
+    return bool(changes)
+
+
+def _changes_at_stop(frame: Any) -> list[SeenChange]:
+    if data_state.listener is not None:
+        attempt(data_state.listener.before_stop)
+    ident = threading.get_ident()
+    at = data_state.at.get((ident, id(frame)))
+    changes: list[SeenChange] = attempt(changes_in, frame, default=[])
+    if at is not None and at == frame.f_lineno:  # its statement is yet to run
+        data_state.at[ident, id(frame)] = at
+    return changes
 
 
 def forget_shown(thread: Any, frame: Any, event: Any) -> None:
