@@ -86,10 +86,7 @@ _DATA_EVENTS = (
     *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", *BRANCH_EVENTS),
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
-_LOSES_LINES = sys.version_info >= (
-    3,
-    13,
-)  # of functions that are on one line, see has_lines_of_its_own
+_LOSES_LINES = sys.version_info >= (3, 13)  # of code on one line: has_lines_of_its_own
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
