@@ -137,7 +137,7 @@ async def offer_runs(directory: Path, minutes: float) -> None:
     try:
         listener = bind_unix(directory / RUN_SOCKET)
     except CannotListenError as error:
-        log.info("no runs are carried out: %s", error)
+        log.info("no runs are carried out: %s", error.strerror)
         return
     with owned(listener):
         await carry_out_runs(trio.socket.from_stdlib_socket(listener), minutes)
