@@ -227,6 +227,7 @@ PARTS = (
     "frames/comprehensions",
     "frames/stored_expressions",
     "waits/descriptors",
+    "waits/child_processes",
     "waits/tests_run",
     "waits/holders",
     "waits/left_behind",

@@ -6,6 +6,7 @@ quiet           locals of a frame that runs, as text: no `__repr__` is called
 thread_waits    what a thread waits for, by three witnesses
 known_waits     functions of libraries in which threads and tasks wait
 descriptors     file descriptors and system calls by name
+child_processes  child processes by name, and how those have ended that are over
 databases       which database of SQLite is locked, and by which process
 pipes           child processes that wait at a pipe of this one
 holders         who holds a lock

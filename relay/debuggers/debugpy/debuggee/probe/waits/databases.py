@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import stored_result
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, process_id
     from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, is_c_method, mro_of
-    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text, process_name
+    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
+    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text
 
 _FIRST_LOCKED_BYTE = 0x40000000
 """SQLite's PENDING_BYTE; RESERVED is the next, then come the SHARED ones."""

@@ -198,7 +198,7 @@ def _address(text: str) -> str:
     return f"{name}:{int(port, 16)}" if family == socket.AF_INET else f"[{name}]:{int(port, 16)}"
 
 
-# ---------------------------------------------------------------------------- processes
+# ---------------------------------------------------------------------------- processes and threads
 
 
 def child_pids() -> list[int]:
@@ -213,29 +213,6 @@ def children_of_process(process: int | str) -> list[int]:
     for task in attempt(os.listdir, home, default=()):
         found += [int(word) for word in proc_text(f"{home}/{task}/children").split()]
     return sorted(found)
-
-
-def process_name(pid: int) -> str:
-    """`process 12 (sleep 60)`; says so where it has ended already."""
-    raw = proc_text(f"/proc/{pid}/cmdline", 4000).replace("\0", " ").strip()
-    status = _status(str(pid))
-    if not status:
-        return f"process {pid}, which is gone"
-    if status[0] == "Z":
-        return f"process {pid}, which has ended"
-    own = proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
-    # One that runs the same command anew, as reloaders do, has a stack of its own.
-    is_fork = raw == own and status[_START_OF_STACK] == _status("self")[_START_OF_STACK]
-    return f"process {pid} ({'a fork of this one' if is_fork else raw[:120] or '?'})"
-
-
-_START_OF_STACK = 25
-"""Of the words of `/proc/PID/stat` behind the name: `startstack`, which a fork has in common. proc(5)."""
-
-
-def _status(process: str) -> list[str]:
-    """What the system says of it behind its name; nothing where it is gone."""
-    return proc_text(f"/proc/{process}/stat").rpartition(")")[2].split()
 
 
 def is_own_thread(native_id: int) -> bool:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         children_of_process,
         proc_text,
-        process_name,
         system_call_in,
     )
 

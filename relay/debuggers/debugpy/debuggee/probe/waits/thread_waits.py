@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
     from relay.debuggers.debugpy.debuggee.probe.waits.databases import (
         calls_sqlite,
         locked_databases,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         DescriptorNames,
         descriptors_of,
         path_opened,
-        process_name,
         registered,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (

@@ -1,0 +1,63 @@
+"""Child processes by name, what else the system says of them, and how those have ended that nobody has waited for.
+
+Read in /proc, and asked of the system; none is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        clipped,
+        module_globals,
+        stored_field,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text
+
+
+def process_name(pid: int) -> str:
+    """`process 12 (sleep 60)`; says so where it has ended already, and how."""
+    raw = proc_text(f"/proc/{pid}/cmdline", 4000).replace("\0", " ").strip()
+    status = _status(str(pid))
+    if not status:
+        return f"process {pid}, which is gone"
+    called = attempt(_name_of_multiprocessing, pid)
+    if status[0] == "Z":
+        named = f" ({called})" if called else ""
+        return f"process {pid}{named}, which has ended{attempt(_how_ended, pid, default='')}"
+    own = proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
+    # One that runs the same command anew, as reloaders do, has a stack of its own.
+    is_fork = raw == own and status[_START_OF_STACK] == _status("self")[_START_OF_STACK]
+    what = "a fork of this one" if is_fork else raw[:120] or "?"
+    return f"process {pid} ({called}, {what})" if called else f"process {pid} ({what})"
+
+
+_START_OF_STACK = 25
+"""Of the words of `/proc/PID/stat` behind the name: `startstack`, which a fork has in common. proc(5)."""
+
+
+def _status(process: str) -> list[str]:
+    """What the system says of it behind its name; nothing where it is gone."""
+    return proc_text(f"/proc/{process}/stat").rpartition(")")[2].split()
+
+
+def _name_of_multiprocessing(pid: int) -> str | None:
+    """What multiprocessing calls a child that it has started here."""
+    for one in list(module_globals("multiprocessing.process").get("_children", ())):
+        if stored_field(stored_field(one, "_popen"), "pid") == pid:
+            return clipped(stored_field(one, "_name"))
+    return None
+
+
+def _how_ended(pid: int) -> str:
+    """Of a child of this process: with which exit code, or by which signal. It is still to be waited for then."""
+    found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if found is None:
+        return ""
+    if found.si_code == os.CLD_EXITED:
+        return f" with exit code {found.si_status}"
+    return f" by {attempt(lambda: signal.Signals(found.si_status).name, default=found.si_status)}"
