@@ -239,6 +239,7 @@ PARTS = (
     "waits/databases",
     "waits/known_waits",
     "waits/thread_waits",
+    "waits/primitive_states",
     "waits/quiet",
     "waits/task_waits",
     "waits/hang",

@@ -2,6 +2,7 @@
 
 hang            all threads as they are: where each is, what it waits for, whether it runs
 signalled_stacks  all stacks, written at a signal while C code keeps the interpreter
+primitive_states  how full a queue is, whether an event is set, a thread has ended
 quiet           locals of a frame that runs, as text: no `__repr__` is called
 thread_waits    what a thread waits for, by three witnesses
 known_waits     functions of libraries in which threads and tasks wait

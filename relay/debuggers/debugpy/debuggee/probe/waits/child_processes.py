@@ -28,7 +28,7 @@ def process_name(pid: int) -> str:
     called = attempt(_name_of_multiprocessing, pid)
     if status[0] == "Z":
         named = f" ({called})" if called else ""
-        return f"process {pid}{named}, which has ended{attempt(_how_ended, pid, default='')}"
+        return f"process {pid}{named}, which has {attempt(end_of_child, pid) or 'ended'}"
     own = proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
     # One that runs the same command anew, as reloaders do, has a stack of its own.
     is_fork = raw == own and status[_START_OF_STACK] == _status("self")[_START_OF_STACK]
@@ -53,11 +53,16 @@ def _name_of_multiprocessing(pid: int) -> str | None:
     return None
 
 
-def _how_ended(pid: int) -> str:
-    """Of a child of this process: with which exit code, or by which signal. It is still to be waited for then."""
+def end_of_child(pid: int) -> str | None:
+    """How a child of this process has ended; None while it runs. It is still to be waited for then."""
     found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     if found is None:
-        return ""
-    if found.si_code == os.CLD_EXITED:
-        return f" with exit code {found.si_status}"
-    return f" by {attempt(lambda: signal.Signals(found.si_status).name, default=found.si_status)}"
+        return None
+    return end_in_words(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
+
+
+def end_in_words(code: int) -> str:
+    """Of an exit code, or minus the signal."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    return f"ended by {attempt(lambda: signal.Signals(-code).name, default=f'signal {-code}')}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         plan_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import clipped, stored_field
+    from relay.debuggers.debugpy.debuggee.probe.waits.primitive_states import state_in_words
 
 _CODE_FAMILIES = ("module", "class", "function", "method", "builtin")
 _SAFE_MODULES = (
@@ -59,7 +60,8 @@ def _by_type(value: Any, plan: Plan) -> str:
     name = full_name(plan.cls)
     if any(base is threading.Thread for base in plan.mro):
         name += " " + clipped(stored_field(value, "_name"))
-    return f"<{name} at {hex(id(value))}>"
+    state = attempt(state_in_words, value)
+    return f"<{name}{f', {state},' if state else ''} at {hex(id(value))}>"
 
 
 def quiet_text(value: Any, room: int) -> tuple[str, bool]:
