@@ -61,8 +61,8 @@ class TaskWait(Resource):
     )
     known_from: str | None = Field(description="By what `held_by` is known")
     note: str | None = left_out(
-        "Of a semaphore: who has its permits, as far as it is known; of a queue's end: how many calls of "
-        "task_done are missing"
+        "Of a semaphore: who has its permits, as far as it is known; of a queue what is waited for, and "
+        "of its end how many calls of task_done are missing"
     )
 
 

@@ -2043,3 +2043,39 @@ async def test_a_future_that_nobody_sets_has_its_name(
     assert found["indexed"]["on"] == "broker.slots[0]"
     assert "on" not in found["of_library"]
     assert "named, waits for future broker.ready\n" in report["report"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_of_a_queue_with_a_name_it_is_said_what_is_waited_for(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import asyncio
+
+        async def take(jobs):
+            await jobs.get()
+
+        async def give(done):
+            await done.put(1)
+
+        async def main():
+            done = asyncio.Queue(1)
+            done.put_nowait(1)
+            print("up", flush=True)
+            await asyncio.gather(take(asyncio.Queue()), give(done))
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code, python_path=bare(version))
+
+    def waiting(report: dict[str, Any]) -> dict[str, Any]:
+        found = {task["coroutine"]: task.get("blocked_on") for task in report["tasks"]}
+        return {name: wait for name, wait in found.items() if wait is not None}
+
+    report = await hang(session, lambda report: len(waiting(report)) == 2)
+    found = {name: (wait["on"], wait["note"]) for name, wait in waiting(report).items()}
+    assert found == {
+        "take": ("jobs", "an item of an empty queue"),
+        "give": ("done", "room in a full queue"),
+    }
+    assert "take, waits for queue jobs, an item of an empty queue\n" in report["report"]

@@ -98,6 +98,8 @@ class TaskWaits:
             holders = holders if are_all else []
         elif known.function == "Queue.join":
             note = attempt(_note_of_join, subject)
+        elif kind == "queue" and name is not None:
+            note = words  # by the name alone it is not known whether it is empty, or full
         return {
             "kind": kind,
             "on": clipped(words if name is None else name, 1000),
