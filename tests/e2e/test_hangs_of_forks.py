@@ -130,3 +130,80 @@ async def test_what_the_thread_that_forks_has_is_its_own_in_the_fork(
     (wait,) = lock_waits(await hang(session, lock_waits))
     assert wait["held_by"]["name"].startswith("MainThread")
     assert wait.get("note") is None
+
+
+async def test_a_lock_that_a_hook_has_made_anew_in_the_fork_is_none_of_its_parents(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import multiprocessing
+        import os
+        import threading
+
+        lock = threading.Lock()
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)
+        is_held, over = threading.Event(), threading.Event()
+
+        def hold():
+            with lock:
+                is_held.set()
+                over.wait(600)
+
+        def take():
+            lock.acquire()
+
+        def ask():
+            take()
+            lock.acquire()
+
+        if __name__ == "__main__":
+            threading.Thread(target=hold, daemon=True).start()
+            is_held.wait(600)
+            child = multiprocessing.get_context("fork").Process(target=ask)
+            child.start()
+            child.join()
+    """)
+    session = await api.session()
+    await session.launch(code.text, wait=0, debug_subprocesses=True)
+
+    (wait,) = lock_waits(await hang(session, lock_waits))
+    assert "forked" not in str(wait)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_fork_keeps_nothing_alive_that_other_threads_let_go(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import os
+        import threading
+        import weakref
+
+        class Value:
+            pass
+
+        lock = threading.Lock()
+        is_held, over = threading.Event(), threading.Event()
+
+        def hold():
+            value = Value()
+            kept = weakref.ref(value)
+            with lock:
+                is_held.set()
+                over.wait(600)
+            del value
+            print("is gone:", kept() is None, flush=True)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        is_held.wait(600)
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+        over.set()
+        thread.join()
+    """)
+    session = await api.session(python_path=bare(version))
+    await session.launch(code.text, debug_subprocesses=True)
+    assert "is gone: True" in await session.until_printed("\n")

@@ -8,6 +8,10 @@ of a trace function makes one.
 
 from __future__ import annotations
 
+import collections
+import dis
+import inspect
+import itertools
 import sys
 import types
 from typing import TYPE_CHECKING, Any
@@ -33,6 +37,7 @@ _DICT_AT = (3 if _WRITES_BACK else 5) * WORD_SIZE
 _IS_ASKED_FOR_AT = 46
 """In a frame object of 3.11: whether the dict was asked for, and not yet written back."""
 _TRIES = 3
+_CAN_BE_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _REFERENCES = 3  # to a dict that nobody has but the frame: its own, ours, and that of who counts
 
 
@@ -42,6 +47,28 @@ def patch_kept_locals() -> bool:
         return False
     hook_suspensions("locals", after=_let_go)
     return True
+
+
+def let_go_of_locals(frame: Any) -> None:
+    """Of a frame that has been looked at while its thread may run, unless somebody else has the dict."""
+    code = frame.f_code
+    has_dict = sys.version_info < (3, 13) and code.co_flags & HAS_FAST_VARIABLES
+    if not has_dict or (_WRITES_BACK and _may_be_traced(frame)):
+        return
+    values = frame.f_locals
+    if sys.getrefcount(values) > _REFERENCES:
+        return  # the program has it, of `locals()`
+    # With no moment between one and the next at which another thread could run.
+    collections.deque(map(values.pop, names_of_variables(code), itertools.repeat(None)), 0)
+    if sys.getrefcount(values) > _REFERENCES:  # the program has just asked for it
+        getattr(frame, "f_locals", None)
+
+
+def _may_be_traced(frame: Any) -> bool:
+    """Whether a trace function may be asked about it now, behind which its dict is written into it."""
+    code = frame.f_code
+    begins = frame.f_lasti < 0 or code.co_code[frame.f_lasti] == dis.opmap.get("RESUME")
+    return begins or frame.f_trace is not None or bool(code.co_flags & _CAN_BE_RESUMED)
 
 
 def _let_go(thread: Any, frame: Any, event: Any) -> None:

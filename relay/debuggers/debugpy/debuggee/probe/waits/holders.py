@@ -244,6 +244,11 @@ def has_ops(code: Any, names: tuple[str, ...]) -> bool:
     return not operations_named(names).isdisjoint(code.co_code[::2])
 
 
+def may_hold(code: Any) -> bool:
+    """Whether a frame of the code may hold a lock, or wait in a condition, by what it does itself."""
+    return "acquire" in code.co_names or has_ops(code, _WITH_NAMES)
+
+
 def place_text(frame: Any, line: int) -> str:
     return f"{os.path.basename(frame.f_code.co_filename)}:{shown_line(frame, line)}"
 

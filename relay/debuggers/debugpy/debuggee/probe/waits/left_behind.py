@@ -6,6 +6,7 @@ by which a child joins the session, in the parent: the frames of the others are 
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import threading
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import let_go_of_locals
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         attempt,
         frame_at,
@@ -25,14 +27,18 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import clipped, stored_field
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holders,
+        PlainLock,
         is_lock,
         is_locked,
         lock_below,
+        may_hold,
         owner_of,
     )
 
 _MOST_SECONDS_OF_LOOK = 0.02
 """How long a fork may wait for this look: of threads beyond it only reentrant locks are known, which name their owner."""
+_MOST_FRAMES = 200
+"""Of one thread, the innermost of those that may hold a lock: a recursion has many more."""
 
 
 class _LeftThread(NamedTuple):
@@ -45,6 +51,7 @@ class _LeftThread(NamedTuple):
 
 _seen: list[_LeftThread] = []  # ahead of the fork that is under way
 _left: list[_LeftThread] = []  # by the forks by which this process has come
+_forgets: list[bool] = []  # whether the hook is there that forgets what is let go of
 
 
 def watch_locks_at_forks() -> None:
@@ -69,6 +76,10 @@ def left_with(lock: Any) -> str | None:
 
 
 def _look_before_fork() -> None:
+    if not _forgets:
+        # Now, so that it comes after the hooks of the program and its libraries.
+        _forgets.append(True)
+        os.register_at_fork(after_in_child=_forget_what_is_let_go)
     _seen.clear()
     attempt(_look_at_others)
 
@@ -78,8 +89,21 @@ def _keep_in_child() -> None:
     _seen.clear()
 
 
+def _forget_what_is_let_go() -> None:
+    """Locks that hooks have made anew in the child: who takes them from now on is one of its own."""
+    for one in _left:
+        one.locks[:] = [
+            (lock, how) for lock, how in one.locks if attempt(_is_held_by, one.ident, lock)
+        ]
+
+
+def _is_held_by(ident: int, lock: Any) -> bool:
+    return is_locked(lock) if type(lock) is PlainLock else owner_of(lock) == ident
+
+
 def _look_at_others() -> None:
     until = time.monotonic() + _MOST_SECONDS_OF_LOOK
+    known_codes: dict[int, bool] = {}
     known = getattr(threading, "_active", {})
     here = frame_at()  # not get_ident(), which gevent replaces
     for ident, top in list(sys._current_frames().items()):
@@ -88,13 +112,19 @@ def _look_at_others() -> None:
             continue
         name = clipped(ident if thread is None else stored_field(thread, "_name"))
         in_words = f"held by thread {name} of process {process_id()} when that forked, and a fork has no other thread"
-        locks = _locks_held(ident, top) if time.monotonic() < until else []
+        locks = _locks_held(ident, top, known_codes) if time.monotonic() < until else []
         _seen.append(_LeftThread(ident, in_words, locks))
     del here, top  # a frame that knows itself keeps what it knows alive
 
 
-def _locks_held(ident: int, top: Any) -> list[tuple[Any, str]]:
-    holds = Holders([(ident, "it", list(_outer_frames(top)))]).all_holds()
+def _locks_held(ident: int, top: Any, known_codes: dict[int, bool]) -> list[tuple[Any, str]]:
+    """known_codes: whether code may hold a lock, by its id."""
+    frames = list(itertools.islice(_holding_frames(top, known_codes), _MOST_FRAMES))
+    try:
+        holds = Holders([(ident, "it", frames)]).all_holds()
+    finally:
+        for frame in frames:
+            attempt(let_go_of_locals, frame)
     return [
         (lock, hold.known_from.replace("it stands", "it stood", 1))
         for hold in holds
@@ -103,9 +133,14 @@ def _locks_held(ident: int, top: Any) -> list[tuple[Any, str]]:
     ]
 
 
-def _outer_frames(top: Any) -> Iterator[Any]:
+def _holding_frames(top: Any, known_codes: dict[int, bool]) -> Iterator[Any]:
     while top is not None:
-        yield top
+        code = top.f_code
+        holds = known_codes.get(id(code))
+        if holds is None:
+            holds = known_codes[id(code)] = may_hold(code)
+        if holds:
+            yield top
         top = top.f_back
 
 
