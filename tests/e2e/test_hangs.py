@@ -2079,3 +2079,36 @@ async def test_of_a_queue_with_a_name_it_is_said_what_is_waited_for(
         "give": ("done", "room in a full queue"),
     }
     assert "take, waits for queue jobs, an item of an empty queue\n" in report["report"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_report_keeps_nothing_alive_that_the_program_lets_go(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import sys
+        import threading
+        import weakref
+
+        class Value:
+            pass
+
+        lock = threading.Lock()
+
+        def hold():
+            value = Value()
+            kept = weakref.ref(value)
+            with lock:
+                sys.stdin.readline()
+            del value
+            print("is gone:", kept() is None, flush=True)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        thread.join()
+    """)
+    session = await api.session(python_path=bare(version))
+    await session.launch(code.text, wait=0)
+    await hang(session, lambda report: waits(report)["MainThread"] and report["blocked"])
+    await session.post("/input", input="\n")
+    assert "is gone: True" in await session.until_printed("\n")

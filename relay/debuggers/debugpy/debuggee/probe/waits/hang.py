@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import let_go_of_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         client_path,
         is_debugger_file,
@@ -73,6 +74,7 @@ def hang_report(
     thread: the only one to show, by the id that clients know; all are looked at nevertheless.
     all_locals: of every frame, and not of the program's own and the innermost only.
     """
+    found: list[_Seen] = []
     try:
         found = _threads_seen()
         room = _Room(frames, locals_each, max_value, max_chars, all_locals)
@@ -81,6 +83,8 @@ def hang_report(
         page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
     finally:
         field_getters.clear()
+        for one in found:
+            one.let_go()
     return {
         "threads": shown,
         "total_threads": len(found),
@@ -170,6 +174,12 @@ class _Seen:
         self.state, self.call = "running", None
         self._note(top)
         return True
+
+    def let_go(self) -> None:
+        """What its frames have is not to live longer for having been looked at."""
+        if self.state != "stopped":  # else that is done as it runs on
+            for frame in self.frames:
+                attempt(let_go_of_locals, frame)
 
     def _note(self, top: Any) -> None:
         """The stack as it is, with nothing between one frame and the next that takes its time."""
