@@ -63,7 +63,9 @@ async def test_a_worker_that_has_ended_is_told(
     head, _, rest = wait["note"].partition(" (")
     assert head == "and a worker of the pool has ended"
     assert "PoolWorker-" in rest
-    assert rest.endswith(" is in its place): work that it had is lost, and its result never comes")
+    assert rest.endswith(
+        " is in its place): if it had work, that is lost, and its result never comes"
+    )
 
 
 @needs_proc
@@ -137,3 +139,167 @@ async def test_a_thread_that_still_works_is_no_deadlock(api: Api, program: Write
     on = waits(report)["MainThread"]["on"]
     assert on.startswith("a result of a pool, which waits for the only thread of a pool, Thread-")
     assert not report["deadlocks"]
+
+
+CALLBACK = """
+    import multiprocessing
+    from multiprocessing.pool import ThreadPool
+
+    class Failure(Exception):
+        def __init__(self, first, second):
+            super().__init__(first)
+
+    def work(item):
+        if item == 3:
+            raise Failure(item, item)
+        return item
+
+    def fail(result):
+        raise ValueError(result)
+
+    def ask_again(result):
+        pool.apply(work, (2,))
+
+    if __name__ == "__main__":
+        multiprocessing.set_start_method("fork")
+        pool = KIND(2)
+        ASK
+"""
+ENDED = ", which takes in the results of the pool, has ended, as by an error in a callback or of a result that cannot be unpickled: "
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("kind", "ask", "on", "note"),
+    [
+        (
+            "ThreadPool",
+            "pool.apply_async(work, (1,), callback=fail); pool.apply(work, (2,))",
+            "a result of a pool",
+            ENDED,
+        ),
+        ("multiprocessing.Pool", "pool.map(work, [3])", "", ENDED),
+        (
+            "ThreadPool",
+            "pool.apply_async(work, (1,), callback=fail); pool.close(); pool.join()",
+            "the end of a pool, with 1 result to come",
+            ENDED,
+        ),
+        (
+            "ThreadPool",
+            "result = pool.apply_async(input); pool.terminate(); result.get()",
+            "result, a result of a pool",
+            "and the pool was terminated: ",
+        ),
+    ],
+    ids=["error in a callback", "result that cannot be unpickled", "join", "terminated"],
+)
+async def test_a_pool_whose_results_nobody_takes_in_is_told(
+    api: Api, program: Write, version: str, kind: str, ask: str, on: str, note: str
+) -> None:
+    code = program(CALLBACK.replace("KIND", kind).replace("ASK", ask))
+    session = await api.session(python_path=bare(version), exception_breakpoints={"filters": []})
+    await session.launch(code.text, wait=0)
+
+    def told(report: Any) -> bool:
+        return (waits(report)["MainThread"] or {}).get("note") is not None
+
+    wait = waits(await hang(session, told))["MainThread"]
+    assert wait["kind"] == "future"
+    assert on in wait["on"]
+    assert note in wait["note"]
+    assert wait["held_by"] is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("kind", ["multiprocessing.Pool", "ThreadPool"])
+async def test_a_callback_that_asks_its_pool_waits_for_itself(
+    api: Api, program: Write, version: str, kind: str
+) -> None:
+    ask = "pool.apply_async(work, (1,), callback=ask_again); pool.apply(work, (2,))"
+    code = program(CALLBACK.replace("KIND", kind).replace("ASK", ask))
+    session = await api.session(python_path=bare(version))
+    await session.launch(code.text, wait=0)
+
+    report = await hang(session, lambda report: report["deadlocks"])
+    (told,) = report["deadlocks"]
+    assert told["text"].endswith(" is to take in, and is that thread itself"), told
+    main = waits(report)["MainThread"]
+    assert holder(main) in told["text"]
+
+
+async def test_a_pool_of_the_parent_has_no_threads_in_a_fork(api: Api, program: Write) -> None:
+    ask = "os.fork(); pool.map(len, ['ab'])"
+    code = program(pool("fork", ask, "pass"))
+    session = await api.session()
+    await session.launch(code.text, wait=0, debug_subprocesses=True)
+
+    def notes(report: Any) -> list[str]:
+        found = [one["waits_for"] for one in report["threads"] if one["waits_for"]]
+        return [wait["note"] for wait in found if wait["kind"] == "future" and wait.get("note")]
+
+    (note,) = notes(await hang(session, notes))
+    assert note.startswith("and the threads of the pool are not in this process")
+
+
+@needs_proc
+async def test_the_end_of_a_pool_that_has_lost_work_is_told(api: Api, program: Write) -> None:
+    ask = "pool.apply_async(work, (3,)); pool.close(); pool.join()"
+    code = program(pool("fork", ask, "os._exit(7)"))
+    session = await api.session()
+    await session.launch(code.text, wait=0)
+
+    def lost(report: Any) -> bool:
+        return (waits(report)["MainThread"] or {}).get("note") is not None
+
+    wait = waits(await hang(session, lost))["MainThread"]
+    assert wait["on"] == "pool, the end of a pool, with 1 result to come"
+    assert wait["note"].startswith("and a worker of the pool has ended (")
+
+
+@needs_proc
+async def test_workers_that_a_pool_was_given_later_are_in_nobodys_place(
+    api: Api, program: Write
+) -> None:
+    ask = "pool.map(len, ['a']); pool._processes = 4; pool._repopulate_pool(); pool.map(work, [3])"
+    code = program(pool("fork", ask, "threading.Event().wait(600)"))
+    session = await api.session()
+    await session.launch(code.text, wait=0)
+
+    def asked(report: Any) -> bool:
+        wait = waits(report)["MainThread"]
+        return wait is not None and "1 of 1 chunk left" in wait["on"]
+
+    wait = waits(await hang(session, asked))["MainThread"]
+    assert wait.get("note") is None
+
+
+async def test_what_a_generator_still_gives_to_a_pool_may_end_the_wait(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import threading
+        from multiprocessing.pool import ThreadPool
+
+        lock = threading.Lock()
+
+        def work(item):
+            with lock:
+                pass
+
+        def items():
+            yield 1
+            threading.Event().wait(600)
+            yield 2
+
+        with lock:
+            next(ThreadPool(2).imap_unordered(work, items()))
+    """)
+    session = await api.session()
+    await session.launch(code.text, wait=0)
+
+    def asked(report: Any) -> bool:
+        held = [wait["held_by"] for wait in waits(report).values() if wait is not None]
+        return sum(one is not None for one in held) == 2
+
+    assert not (await hang(session, asked))["deadlocks"]

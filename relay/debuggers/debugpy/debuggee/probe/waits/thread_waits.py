@@ -70,7 +70,11 @@ if TYPE_CHECKING:
         waits_at_pipe,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
-    from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import wait_for_pool
+    from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import (
+        results_to_come,
+        wait_for_end_of_pool,
+        wait_for_pool,
+    )
 
 SLEEPS = ("nanosleep", "clock_nanosleep")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
@@ -175,6 +179,8 @@ class WaitFinder:
         _, kind, function, local = known
         locals_ = dict(items_of(frame.f_locals))
         subject = locals_.get(local) if local else None
+        if function == "Pool.join" and not attempt(results_to_come, subject):
+            return None  # but for one of its threads or processes, whose end is told
         wait = Wait(kind, clipped(full_name(type(subject))), subject)
         timeout = locals_.get("timeout")
         wait.timeout = timeout if type(timeout) in (int, float) else None
@@ -264,7 +270,8 @@ class WaitFinder:
 
     def _on_future(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         subject, futures = wait.subject, []
-        of_pool = attempt(wait_for_pool, subject, self._stacks, self._names)
+        of_pool: Any = wait_for_end_of_pool if function == "Pool.join" else wait_for_pool
+        of_pool = attempt(of_pool, subject, self._stacks, self._names)
         if of_pool is not None:
             wait.on, wait.held_by, wait.note = of_pool
             return
