@@ -76,3 +76,52 @@ async def test_of_pytest(api: Api, program: Write, tmp_path: Path, what: str) ->
     words = [sys.executable, "-m", "pytest", *args, "--collect-only", str(under_way(report))]
     plainly = await trio.run_process(words, cwd=start, capture_stdout=True)
     assert b"1 test collected" in plainly.stdout
+
+
+@pytest.mark.parametrize(
+    "change", ["monkeypatch.setenv(name, 'a.py::other (call)')", "monkeypatch.delenv(name)"]
+)
+async def test_a_test_that_changes_the_environment_keeps_its_name(
+    api: Api, program: Write, change: str
+) -> None:
+    code = program(f"""
+        import threading
+
+        name = "PYTEST_CURRENT_TEST"
+
+        def test_waits(monkeypatch):
+            {change}
+            threading.Event().wait(600)
+    """)
+    session = await api.session()
+    args = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", code.path.name]
+    await session.post("/launch", module="pytest", args=args, cwd=str(code.path.parent), wait=0)
+    report = await hang(session, under_way)
+    assert under_way(report) == f"{code.path.name}::test_waits"
+
+
+async def test_a_file_that_is_only_called_like_that_of_a_runner_runs_no_test(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    home = tmp_path / "like_unittest"
+    home.mkdir()
+    (home / "case.py").write_text(
+        "import threading\n"
+        "class Case:\n"
+        "    _testMethodName = 'none'\n"
+        "    def run(self):\n"
+        "        threading.Event().wait(600)\n"
+    )
+    code = program(f"""
+        import sys
+
+        sys.path.insert(0, {str(home)!r})
+        import case
+
+        case.Case().run()
+    """)
+    session = await api.session()
+    await session.launch(code.text, wait=0)
+
+    report = await hang(session, lambda report: report["blocked"])
+    assert [one.get("test") for one in report["threads"]] == [None]

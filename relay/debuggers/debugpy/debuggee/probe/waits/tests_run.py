@@ -1,4 +1,4 @@
-"""Which test a thread runs, by the frames of pytest and unittest on its stack; nothing of them is called."""
+"""Which test a thread runs, by the frames of pytest, unittest and trial on its stack; nothing of them is called."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import stored_field
 
 
+_CASES = (("unittest", "case.py"), ("twisted", "trial", "_synctest.py"))
+"""Where cases of unittest, and those of twisted's trial, which are others, run."""
+
+
 def test_run_in(frames: list[Any]) -> str | None:
     """The test that a stack runs, the innermost of several, by the id that its runner has for it."""
     for number, frame in enumerate(frames):
         if runs_test_of_pytest(frame):
             return _id_of_item(dict(items_of(frame.f_locals)).get("item"))
-        is_case = _is_of(frame, "run", "unittest", "case.py")
+        is_case = any(_is_of(frame, "run", *file) for file in _CASES)
         if is_case and not any(map(runs_test_of_pytest, frames[number:])):  # which names it itself
             case = dict(items_of(frame.f_locals)).get("self")
             method = stored_field(case, "_testMethodName")
@@ -32,16 +36,12 @@ def runs_test_of_pytest(frame: Any) -> bool:
 def _is_of(frame: Any, function: str, *file: str) -> bool:
     """By its name, as hooks of the debugger may have put another in the function's place."""
     code = frame.f_code
-    return bool(code.co_name == function and code.co_filename.endswith(os.path.join(*file)))
+    return bool(code.co_name == function and code.co_filename.endswith(os.path.join(os.sep, *file)))
 
 
 def _id_of_item(item: Any) -> str | None:
-    """As pytest prints it: the file from where it was started, and not from its root.
-
-    The id from the environment, where pytest has kept it from the first: how an item keeps it changes.
-    """
-    kept = os.environ._data.get(b"PYTEST_CURRENT_TEST", b"")  # type: ignore[attr-defined]
-    given = os.fsdecode(kept).rpartition(" (")[0]  # behind it is whether it is set up, or called
+    """As pytest prints it: the file from where it was started, and not from its root."""
+    given = _kept_id(item)
     config = stored_field(item, "config")
     root = stored_field(config, "_rootpath")
     start = stored_field(stored_field(config, "invocation_params"), "dir")
@@ -50,3 +50,15 @@ def _id_of_item(item: Any) -> str | None:
         return given or None
     path: str = os.path.relpath(os.path.join(str(root), file), str(start))
     return path.replace(os.sep, "/") + colons + within
+
+
+def _kept_id(item: Any) -> str:
+    """As the item keeps it, up to pytest 9.1 or from then on. Else as the environment has it, which tests may change."""
+    for kept in (
+        stored_field(item, "_nodeid"),
+        stored_field(stored_field(item, "_id"), "_str_cache"),
+    ):
+        if type(kept) is str:
+            return kept
+    kept = os.environ._data.get(b"PYTEST_CURRENT_TEST", b"")  # type: ignore[attr-defined]
+    return os.fsdecode(kept).rpartition(" (")[0]  # behind it is whether it is set up, or called
