@@ -42,6 +42,7 @@ class Plan:
     launches: int
     launch_mode: str | None
     thread: bool
+    pauses: bool
     json_file: Path | None
 
 
@@ -78,6 +79,11 @@ def plan(arguments: Sequence[str]) -> Plan:
     parser.add_argument(
         "--thread", action="store_true", help="a thread of the program works, the main one waits"
     )
+    parser.add_argument(
+        "--no-pauses",
+        action="store_true",
+        help="no requests after a silence: most of them are waits",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there too")
     given = parser.parse_args(arguments)
     return Plan(
@@ -86,6 +92,7 @@ def plan(arguments: Sequence[str]) -> Plan:
         launches=given.launches or (QUICK_LAUNCHES if given.quick else LAUNCHES),
         launch_mode=given.launch_mode,
         thread=given.thread,
+        pauses=not given.no_pauses,
         json_file=given.json,
     )
 
@@ -97,7 +104,8 @@ def measure_one(python: str, work: Plan) -> Result:
     with tempfile.TemporaryDirectory(prefix="relay-benchmark-") as name:
         samples = _measure_in(Path(name), python, work)
     modes = sorted(samples.launch_modes)
-    return Result(python, version, modes, contention.percent(), contention.loop(), rows(samples))
+    table = rows(samples, pauses=work.pauses)
+    return Result(python, version, modes, contention.percent(), contention.loop(), table)
 
 
 def _measure_in(directory: Path, python: str, work: Plan) -> Samples:
@@ -105,7 +113,14 @@ def _measure_in(directory: Path, python: str, work: Plan) -> Samples:
     stock = Stock(python, directory)
     try:
         with running_relay(python, directory, work.launch_mode) as relay:
-            return measure(stock, relay, programs, rounds=work.rounds, launches=work.launches)
+            return measure(
+                stock,
+                relay,
+                programs,
+                rounds=work.rounds,
+                launches=work.launches,
+                pauses=work.pauses,
+            )
     except BenchmarkError as error:
         logs = "\n".join(filter(None, map(tail, sorted(directory.glob("*.log")))))
         raise BenchmarkError(f"{error}\n{logs}".rstrip()) from error

@@ -65,7 +65,8 @@ def after_pause(operation: str) -> str:
     return f"{operation}, after a pause"
 
 
-OPERATIONS += map(after_pause, [STEP, STACK, VARIABLES, EVALUATE, EVERYTHING])
+AFTER_PAUSES = [after_pause(one) for one in (STEP, STACK, VARIABLES, EVALUATE, EVERYTHING)]
+OPERATIONS += AFTER_PAUSES
 
 
 class Samples:
@@ -100,13 +101,17 @@ class Stopwatch:
 
 
 def measure(
-    stock: Stock, relay: Relay, programs: Programs, *, rounds: int, launches: int
+    stock: Stock, relay: Relay, programs: Programs, *, rounds: int, launches: int, pauses: bool
 ) -> Samples:
-    """Everything of the table for one interpreter. Raises BenchmarkError."""
+    """Everything of the table for one interpreter, without `pauses` what is in bursts alone.
+
+    Raises BenchmarkError.
+    """
     samples = Samples()
     _measure_launches(Samples(), [stock, relay], programs, 1)  # imports and .pyc files
     _measure_launches(samples, [stock, relay], programs, launches)
-    _measure_rounds(samples, [stock, relay], programs, rounds)
+    strolls = math.ceil(rounds / BURSTS_TO_A_PAUSED_ROUND) if pauses else 0
+    _measure_rounds(samples, [stock, relay], programs, rounds, strolls)
     return samples
 
 
@@ -137,17 +142,19 @@ def _measure_launch(samples: Samples, side: Side, programs: Programs) -> None:
             samples.launch_modes.add(session.launch_mode)
 
 
-def _measure_rounds(samples: Samples, sides: list[Side], programs: Programs, rounds: int) -> None:
+def _measure_rounds(
+    samples: Samples, sides: list[Side], programs: Programs, bursts: int, strolls: int
+) -> None:
     with ExitStack() as stack:
         tours = [
             Tour(side, stack.enter_context(side.session()), samples, programs) for side in sides
         ]
         for tour in tours:
             tour.begin()
-        for turn in range(rounds):
+        for turn in range(bursts):
             for tour in _in_turn(tours, turn):
                 tour.burst(turn)
-        for turn in range(math.ceil(rounds / BURSTS_TO_A_PAUSED_ROUND)):
+        for turn in range(strolls):
             for tour in _in_turn(tours, turn):
                 tour.stroll()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks import measure
 from benchmarks.failure import PATIENCE_SECONDS, BenchmarkError
-from benchmarks.measure import OPERATIONS, Samples
+from benchmarks.measure import AFTER_PAUSES, OPERATIONS, Samples
 
 # Stock's median divided by the relay's is to be at least this.
 RATIOS = {
@@ -138,11 +138,13 @@ def _times(ratio: float) -> str:
     return f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
 
 
-def rows(samples: Samples) -> list[Row]:
-    """The table's rows. Raises BenchmarkError if the relay lacks samples of any."""
+def rows(samples: Samples, *, pauses: bool = True) -> list[Row]:
+    """The table's rows, without `pauses` those of bursts. Raises BenchmarkError if the relay lacks
+    samples of any."""
     table = [
         Row(name, Cell.of(samples.of(name, "stock")), Cell.of(samples.of(name, "relay")))
         for name in OPERATIONS
+        if pauses or name not in AFTER_PAUSES
     ]
     if missing := [row.operation for row in table if row.relay is None]:
         raise BenchmarkError(f"nothing was measured of {missing}")

@@ -92,6 +92,8 @@ def test_defaults_and_overrides() -> None:
     assert (plan([]).rounds, plan([]).launches) == (200, 30)
     assert plan(["--quick"]).rounds < 10
     assert plan(["--thread"]).thread
+    assert plan([]).pauses
+    assert not plan(["--no-pauses"]).pauses
     assert plan(["--quick", "--rounds", "50"]).rounds == 50
     assert plan(["--python", "a", "--python", "b"]).pythons == ["a", "b"]
     with pytest.raises(SystemExit):

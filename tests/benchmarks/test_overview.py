@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from benchmarks import overview
+from benchmarks.measure import AFTER_PAUSES, CREATE, OPERATIONS, Samples
+from benchmarks.report import Result, rows
 
 LATENCY: Any = {
     "results": [
         {
             "operations": [
-                {"operation": "step-over", "ratio": 20.0},
-                {"operation": "stack", "ratio": 9.0},
-                {"operation": "stack, after a pause", "ratio": 0.5},
-                {"operation": "status poll", "ratio": None},
+                {"operation": "step-over", "stock": {"p5": 40.0}, "relay": {"p5": 2.0}},
+                {"operation": "stack", "stock": {"p5": 45.0}, "relay": {"p5": 5.0}},
+                {"operation": "status poll", "stock": None, "relay": {"p5": 1.0}},
             ]
         }
     ]
@@ -36,6 +37,20 @@ def test_a_ratio_that_has_fallen_by_more_than_a_third_is_said() -> None:
         "     watch, sys.settrace ÷ relay: 2.4 (2.4 recorded)",
     ]
     assert overview.compared({"new": 2.0}, {}) == ["     new: 2.0 (not recorded)"]
+
+
+def test_a_sample_that_others_have_held_up_is_no_slower_relay() -> None:
+    """Two sessions were created, and the disk was busy at one of them: FELL, from 65 to 13."""
+    samples = Samples()
+    for operation in set(OPERATIONS) - set(AFTER_PAUSES):
+        samples.add(operation, "stock", 0.15)
+        samples.add(operation, "relay", 0.002)
+    for _ in range(3):
+        samples.add(CREATE, "stock", 0.16)
+        samples.add(CREATE, "relay", 0.06)
+    result = Result("python", "3.13", ["fast"], None, 28.0, rows(samples, pauses=False))
+    found = overview.ratios({"results": [result.as_json()]}, ASKED)
+    assert found[f"{CREATE}, stock debugpy ÷ relay"] == pytest.approx(75)
 
 
 def test_ratios_are_compared_with_those_of_the_same_python(
