@@ -45,7 +45,8 @@ async def test_of_multiprocessing(
     await session.launch(code.text, wait=0)
 
     def ended(report: dict[str, Any]) -> list[str]:
-        return [one for one in report["children"] if "which has ended" in one]
+        """Not one whose threads are about to end."""
+        return [one for one in report["children"] if "which has ended " in one]
 
     (told,) = ended(await hang(session, ended))
     assert told.partition(" ")[2].partition(" ")[2] == f"(producer), which has ended {how}"

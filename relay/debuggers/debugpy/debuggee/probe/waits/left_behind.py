@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _MOST_SECONDS_OF_LOOK = 0.02
 """How long a fork may wait for this look: of threads beyond it only reentrant locks are known, which name their owner."""
-_MOST_FRAMES = 200
+_MOST_HOLDING_FRAMES = 200
 """Of one thread, the innermost of those that may hold a lock: a recursion has many more."""
 
 
@@ -119,7 +119,7 @@ def _look_at_others() -> None:
 
 def _locks_held(ident: int, top: Any, known_codes: dict[int, bool]) -> list[tuple[Any, str]]:
     """known_codes: whether code may hold a lock, by its id."""
-    frames = list(itertools.islice(_holding_frames(top, known_codes), _MOST_FRAMES))
+    frames = list(itertools.islice(_holding_frames(top, known_codes), _MOST_HOLDING_FRAMES))
     try:
         holds = Holders([(ident, "it", frames)]).all_holds()
     finally:
