@@ -143,6 +143,7 @@ async def test_a_thread_that_still_works_is_no_deadlock(api: Api, program: Write
 
 CALLBACK = """
     import multiprocessing
+    import threading
     from multiprocessing.pool import ThreadPool
 
     class Failure(Exception):
@@ -157,7 +158,10 @@ CALLBACK = """
     def fail(result):
         raise ValueError(result)
 
+    asks = threading.Event()
+
     def ask_again(result):
+        asks.set()
         pool.apply(work, (2,))
 
     if __name__ == "__main__":
@@ -174,7 +178,7 @@ ENDED = ", which takes in the results of the pool, has ended, as by an error in 
     [
         (
             "ThreadPool",
-            "pool.apply_async(work, (1,), callback=fail); pool.apply(work, (2,))",
+            "pool.apply_async(work, (1,), callback=fail); pool._result_handler.join(); pool.apply(work, (2,))",
             "a result of a pool",
             ENDED,
         ),
@@ -216,7 +220,7 @@ async def test_a_pool_whose_results_nobody_takes_in_is_told(
 async def test_a_callback_that_asks_its_pool_waits_for_itself(
     api: Api, program: Write, version: str, kind: str
 ) -> None:
-    ask = "pool.apply_async(work, (1,), callback=ask_again); pool.apply(work, (2,))"
+    ask = "pool.apply_async(work, (1,), callback=ask_again); asks.wait(); pool.apply(work, (2,))"
     code = program(CALLBACK.replace("KIND", kind).replace("ASK", ask))
     session = await api.session(python_path=bare(version))
     await session.launch(code.text, wait=0)
@@ -229,7 +233,7 @@ async def test_a_callback_that_asks_its_pool_waits_for_itself(
 
 
 async def test_a_pool_of_the_parent_has_no_threads_in_a_fork(api: Api, program: Write) -> None:
-    ask = "os.fork(); pool.map(len, ['ab'])"
+    ask = "child = os.fork(); pool.map(len, ['ab']); os.waitpid(child, 0)"
     code = program(pool("fork", ask, "pass"))
     session = await api.session()
     await session.launch(code.text, wait=0, debug_subprocesses=True)
