@@ -72,7 +72,7 @@ class HangThread(Resource):
         "a call of sqlite3"
     )
     test: str | None = left_out(
-        "The test that it runs, by the id that its runner has for it: of pytest and unittest"
+        "The test that it runs, by the id that its runner has for it: of pytest, unittest and trial"
     )
     stack: list[HangFrame] = Field(description="Innermost first")
     total_frames: int

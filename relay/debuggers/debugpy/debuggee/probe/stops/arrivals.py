@@ -2,9 +2,9 @@
 
 pydevd leaves the breakpoints of a line out for a thread that is already to be suspended, and the
 thread runs on from there when it is resumed. A pass would be neither counted nor logged nor a stop.
-So it is with an exception that it raises then,
-and with a change at a data breakpoint that it has just made. Here each is what it would have been a moment before:
-the thread has a stop of its own, which is announced when its turn comes (see own_stops.py).
+So it is with an exception that it raises then, and with a change at a data breakpoint that it has
+just made. Here each is what it would have been a moment before: the thread has a stop of its own,
+which is announced when its turn comes (see own_stops.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         resume_epoch,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import RUNNING, SUSPENDED
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import keep_changes
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_stops import keep_changes
 
 _BREAKPOINT = 111  # pydevd's reason for a stop at one
 _CAUGHT = "HANDLED"  # pydevd's kind of an exception that is looked at as it is raised

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.children import stop_here_only
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import hit_here, new_hits
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import clean_text, hides
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import change_at_stop
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_stops import change_at_stop
 
 STOP_EVENT = "relayStop"
 _PLAIN_TYPES = (int, float, bool, str, bytes, type(None))

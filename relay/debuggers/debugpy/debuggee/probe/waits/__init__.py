@@ -5,6 +5,8 @@ signalled_stacks  all stacks, written at a signal while C code keeps the interpr
 primitive_states  how full a queue is, whether an event is set, a thread has ended
 quiet           locals of a frame that runs, as text: no `__repr__` is called
 thread_waits    what a thread waits for, by three witnesses
+library_waits   the first of them: functions of the standard library that it stands in
+found_wait      what one thread waits for, as it is told
 known_waits     functions of libraries in which threads and tasks wait
 descriptors     file descriptors and system calls by name
 child_processes  child processes by name, and how those have ended that are over

@@ -40,9 +40,20 @@ _START_OF_STACK = 25
 """Of the words of `/proc/PID/stat` behind the name: `startstack`, which a fork has in common. proc(5)."""
 
 
+_BEGIN = 19
+"""Of the same words: `starttime`, in ticks since the system has begun."""
+
+
 def _status(process: str) -> list[str]:
     """What the system says of it behind its name; nothing where it is gone."""
     return proc_text(f"/proc/{process}/stat").rpartition(")")[2].split()
+
+
+def begin_of(process: str) -> tuple[int, int] | None:
+    """When a process or thread has begun, in ticks since the system has, and its number; None where that is not
+    known. process: its number, of a thread `self/task/NUMBER`."""
+    status, number = _status(process), process.rpartition("/")[2]
+    return (int(status[_BEGIN]), int(number)) if len(status) > _BEGIN else None
 
 
 def _name_of_multiprocessing(pid: int) -> str | None:

@@ -42,16 +42,13 @@ if TYPE_CHECKING:
         times_run,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import every_task, tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.tests_run import test_run_in
-    from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import (
-        SLEEPS,
-        Wait,
-        WaitFinder,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import SLEEPS, WaitFinder
 
 _LOOKS_APART = 0.03
 """Seconds; a thread that waits for the GIL is woken several times in it."""

@@ -231,12 +231,15 @@ def _is_it(value: Any, lock: Any) -> bool:
 
 def _has_it(value: Any, lock: Any) -> bool:
     """An object of the program's own that keeps the lock, and is entered in its place."""
-    if is_lock(value):
-        return False
+    return not is_lock(value) and any(one is lock for one in locks_kept_by(value))
+
+
+def locks_kept_by(value: Any) -> list[Any]:
+    """Those of an object of the program's own which may be entered in their place."""
     plan = plan_of(value)
-    return plan.family == "object" and any(
-        item is lock for item in list(dict.values(own_dict(value, plan)))
-    )
+    if plan.family != "object":
+        return []
+    return [item for item in list(dict.values(own_dict(value, plan))) if is_lock(item)]
 
 
 def has_ops(code: Any, names: tuple[str, ...]) -> bool:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
         frame_at,
         process_id,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
-    from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import clipped, stored_field
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holders,
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
         is_lock,
         is_locked,
         lock_below,
+        locks_kept_by,
         may_hold,
         owner_of,
     )
@@ -128,7 +127,7 @@ def _locks_held(ident: int, top: Any, known_codes: dict[int, bool]) -> list[tupl
     return [
         (lock, hold.known_from.replace("it stands", "it stood", 1))
         for hold in holds
-        for lock in _locks_of(hold.value)
+        for lock in _locks_in(hold.value)
         if id(lock) not in hold.let_go
     ]
 
@@ -144,12 +143,7 @@ def _holding_frames(top: Any, known_codes: dict[int, bool]) -> Iterator[Any]:
         top = top.f_back
 
 
-def _locks_of(value: Any) -> list[Any]:
+def _locks_in(value: Any) -> list[Any]:
     """The lock that is entered, or those of an object that is entered in their place."""
     below = lock_below(value)
-    if is_lock(below):
-        return [below]
-    plan = plan_of(value)
-    if plan.family != "object":
-        return []
-    return [item for item in list(dict.values(own_dict(value, plan))) if is_lock(item)]
+    return [below] if is_lock(below) else locks_kept_by(value)

@@ -73,10 +73,15 @@ def _of_future(future: Any) -> str | None:
 
 
 def _of_thread(thread: Any) -> str | None:
-    ident = stored_field(thread, "_ident")
-    if ident is None:
+    if stored_field(thread, "_ident") is None:
         return "not started"
-    return None if getattr(threading, "_active", {}).get(ident) is thread else "ended"
+    return None if is_running_here(thread) else "ended"
+
+
+def is_running_here(thread: Any) -> bool:
+    """Whether a thread of `threading` has begun and not ended, in this process."""
+    known = getattr(threading, "_active", {})
+    return thread is not None and known.get(stored_field(thread, "_ident")) is thread
 
 
 def _of_process(process: Any) -> str | None:

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text
+    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import begin_of
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holder
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import all_busy, queued_in
+    from relay.debuggers.debugpy.debuggee.probe.waits.primitive_states import is_running_here
 
-_STARTED_AT = 19
-"""Where /proc/PID/stat has the time of the start, counted from the field behind the name."""
 _PROCESSES_AT = 4
 """Where the thread that looks after the workers is given how many there are to be."""
 _NEAR = 10_000
@@ -79,7 +78,8 @@ class _PoolSeen:
 
     def wait(self, jobs: list[int], text: str) -> PoolWait:
         """Who is to bring what is to come of these calls, or why nobody does."""
-        if not self._is_alive(self._receiver):
+        # The stacks may be those of a moment at which it had not begun.
+        if not is_running_here(self._receiver):
             return PoolWait(text, note=self._why_none_comes())
         if self._is_in_callback():
             ident = stored_field(self._receiver, "_ident")
@@ -102,12 +102,6 @@ class _PoolSeen:
     def _name(self, ident: Any) -> str:
         return clipped(self._names.get(ident, "?"))
 
-    @staticmethod
-    def _is_alive(thread: Any) -> bool:
-        """Whether it runs here now; the stacks may be those of a moment at which it had not begun."""
-        ident = stored_field(thread, "_ident")
-        return module_globals("threading")["_active"].get(ident) is thread
-
     def _is_in_callback(self) -> bool:
         """Whether the thread that takes in results has given one to the program."""
         module = module_globals("multiprocessing.pool")
@@ -125,7 +119,7 @@ class _PoolSeen:
         if stored_field(self._pool, "_state") == "TERMINATE":
             return "and the pool was terminated: its results never come"
         handlers = ("_worker_handler", "_task_handler", "_result_handler")
-        if not any(self._is_alive(stored_field(self._pool, name)) for name in handlers):
+        if not any(is_running_here(stored_field(self._pool, name)) for name in handlers):
             return (
                 "and the threads of the pool are not in this process, as a fork has none of its"
                 " parent's: its results never come here"
@@ -160,13 +154,11 @@ def _lost_workers(pool: Any, workers: list[Any]) -> str | None:
     if type(given) is not tuple or given[_PROCESSES_AT : _PROCESSES_AT + 1] != (len(workers),):
         return None  # the program has given the pool more than it began with
     native = stored_field(handler, "_native_id")
-    begun = _begin_of(f"/proc/self/task/{native}/stat")  # as the first ones had been started
+    begun = begin_of(f"self/task/{native}")  # as the first ones had been started
     later = [
         clipped(stored_field(one, "_name"))
         for one in workers
-        if _is_later(
-            _begin_of(f"/proc/{stored_field(stored_field(one, '_popen'), 'pid')}/stat"), begun
-        )
+        if _is_later(begin_of(str(stored_field(stored_field(one, "_popen"), "pid"))), begun)
     ]
     if not later:
         return None
@@ -179,13 +171,6 @@ def _lost_workers(pool: Any, workers: list[Any]) -> str | None:
         f"and workers of the pool have ended ({', '.join(later)} are in their places): if they had work,"
         " that is lost, and its result never comes"
     )
-
-
-def _begin_of(path: str) -> tuple[int, int] | None:
-    """When a process or thread has begun, in ticks since the system has, and its number; None where that is not known."""
-    text = proc_text(path)
-    fields = text.rpartition(") ")[2].split()
-    return (int(fields[_STARTED_AT]), int(text.split()[0])) if len(fields) > _STARTED_AT else None
 
 
 def _is_later(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:

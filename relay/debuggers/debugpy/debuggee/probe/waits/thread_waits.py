@@ -26,9 +26,7 @@ if TYPE_CHECKING:
         namespace_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
-        STANDARD_LIBRARY,
         clipped,
-        home_of_trio,
         module_globals,
         stored_field,
     )
@@ -45,41 +43,26 @@ if TYPE_CHECKING:
         path_opened,
         registered,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait, note_pipe_of_child
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
-        Holder,
         Holders,
         OwnedLock,
         PlainLock,
         is_lock,
         lock_below,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
-        WAITS_FOR_IO,
-        KnownWait,
-        known_thread_waits,
-        note_of_join,
-        plain_length,
-    )
     from relay.debuggers.debugpy.debuggee.probe.waits.left_behind import left_with
-    from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
+    from relay.debuggers.debugpy.debuggee.probe.waits.library_waits import LibraryWaits
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import (
         PIPE_CALLS,
         WRITING_CALLS,
         pipe_text,
         served_by,
-        waits_at_pipe,
-    )
-    from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
-    from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import (
-        results_to_come,
-        wait_for_end_of_pool,
-        wait_for_pool,
     )
 
 SLEEPS = ("nanosleep", "clock_nanosleep")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
 _CHILD_CALLS = ("waitpid", "wait", "wait3", "wait4", "waitid")
-_MOST_LIBRARY_FRAMES = 40
 _LOCKED_FIRST = (
     # (module, class, function that takes a lock, the lock's field; None for the one of a condition)
     ("threading", "Condition", "__enter__", None),
@@ -90,34 +73,6 @@ _LOCKED_FIRST = (
 _SHARED_LOCK = "_multiprocessing.SemLock"
 
 
-class Wait:
-    """What one thread waits for."""
-
-    def __init__(self, kind: str, on: str, subject: Any = None) -> None:
-        self.kind = kind
-        self.on = on
-        self.subject = subject
-        self.name: str | None = None
-        """What the waiting code calls the subject, where that is known."""
-        self.held_by: Holder | None = None
-        self.note: str | None = None
-        self.timeout: float | None = None
-        self.circle: str | None = None
-        """How it waits for itself, if it does by another process."""
-
-    def answer(self) -> dict[str, Any]:
-        subject = self.subject
-        return {
-            "kind": self.kind,
-            "on": clipped(self.on, 1000),
-            "type": None if subject is None else full_name(type(subject)),
-            "id": None if subject is None else hex(id(subject)),
-            "timeout_seconds": self.timeout,
-            "note": self.note,
-            "circle": self.circle,
-        }
-
-
 class WaitFinder:
     """Finds what the threads of one moment wait for."""
 
@@ -126,7 +81,7 @@ class WaitFinder:
         self._stacks = stacks
         self._names: dict[int, str] = names
         self._descriptors = DescriptorNames()
-        self._known_waits = known_thread_waits()
+        self._library_waits = LibraryWaits(holders, stacks, names, self._descriptors)
 
     def of(self, ident: int, frames: list[Any], call: tuple[str, list[int]] | None) -> Wait | None:
         """What the thread waits for; `frames` are its stack, `call` its system call."""
@@ -154,14 +109,7 @@ class WaitFinder:
         return None
 
     def _by_library(self, frames: list[Any], target: Any) -> Wait | None:
-        found = None
-        for frame in frames[:_MOST_LIBRARY_FRAMES]:
-            path = frame.f_code.co_filename
-            known = self._known_waits.get(id(frame.f_code))
-            if known is not None and known.code is frame.f_code:
-                found = self._known(known, frame) or found
-            elif not _is_awaiting_code(path):
-                break
+        found = self._library_waits.of(frames)
         lock = attempt(_lock_asked_for, frames[0], target)
         if lock is None:
             return found
@@ -174,145 +122,6 @@ class WaitFinder:
         if full_name(type(lock)) == _SHARED_LOCK:
             return self._shared_lock(lock, text or "a lock", [])
         return self._lock(lock, text)
-
-    def _known(self, known: KnownWait, frame: Any) -> Wait | None:
-        _, kind, function, local = known
-        locals_ = dict(items_of(frame.f_locals))
-        subject = locals_.get(local) if local else None
-        if function == "Pool.join" and not attempt(results_to_come, subject):
-            return None  # but for one of its threads or processes, whose end is told
-        wait = Wait(kind, clipped(full_name(type(subject))), subject)
-        timeout = locals_.get("timeout")
-        wait.timeout = timeout if type(timeout) in (int, float) else None
-        describe_wait: Any = getattr(self, "_on_" + kind)
-        describe_wait(wait, function, locals_)
-        if kind in ("condition", "event", "queue", "lock", "future"):
-            text = attempt(_name_of_subject, frame.f_back, subject)
-            wait.name = text
-            wait.on = wait.on if text is None else f"{text}, {wait.on}"
-        return wait
-
-    def _on_condition(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        waiters = stored_field(wait.subject, "_waiters")
-        if function == "Barrier.wait":
-            parties, count = (stored_field(wait.subject, name) for name in ("_parties", "_count"))
-            wait.on = f"a barrier of {parties}"
-            if type(count) is int:  # not of one that processes share
-                wait.on = f"a barrier: {count} of {parties} have come"
-            return
-        wait.on = "notify of a condition"
-        if waiters is not None and plain_length(waiters) > 1:
-            wait.on += f", with {plain_length(waiters)} waiting"
-
-    def _on_event(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        wait.on = "an event that is not set"
-
-    def _on_lock(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        if function == "Semaphore.acquire":
-            self._on_semaphore(wait)
-            return
-        wait.on = f"the import of {clipped(stored_field(wait.subject, 'name'))}"
-        owner = stored_field(wait.subject, "owner")
-        if type(owner) is int:
-            wait.held_by = Holder(owner, "the import's lock names its owner")
-
-    def _on_semaphore(self, wait: Wait) -> None:
-        wait.on = f"a semaphore at {stored_field(wait.subject, '_value')}"
-        inside = self._holders.inside(wait.subject)
-        are_all = len(inside) == permits_of(wait.subject) and all(one.is_entered for one in inside)
-        if are_all and inside:
-            first, *others = dict.fromkeys(one.ident for one in inside)
-            wait.held_by = Holder(first, inside[0].known_from, tuple(others))
-        named = [(self._names.get(one.ident, "?"), one.known_from) for one in inside]
-        wait.note = taken_by(named, are_all)
-
-    def _on_join(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        if function == "_shutdown":
-            self._on_shutdown(wait)
-            return
-        ident = stored_field(wait.subject, "_ident")
-        wait.on = f"the end of thread {clipped(stored_field(wait.subject, '_name'))}"
-        if type(ident) is int and ident in self._stacks:
-            wait.held_by = Holder(ident, "it is the thread that is joined")
-
-    def _on_shutdown(self, wait: Wait) -> None:
-        active = dict(module_globals("threading").get("_active", {}))
-        left = [
-            ident
-            for ident, thread in active.items()
-            if ident in self._stacks
-            and not stored_field(thread, "_daemonic")
-            and type(thread).__name__ != "_MainThread"
-        ]
-        names = ", ".join(self._names.get(ident, "?") for ident in left[:5])
-        wait.subject, wait.on = None, f"the end of threads that are no daemons: {names}"
-        if left:
-            wait.held_by = Holder(left[0], "the interpreter ends when it has ended")
-
-    def _on_queue(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        subject, verb = wait.subject, function.rpartition(".")[2]
-        wait.on = {
-            "get": "an item of an empty queue",
-            "put": "room in a full queue",
-            "join": "task_done of a queue",
-        }[verb]
-        if verb == "join" and type(left := stored_field(subject, "unfinished_tasks")) is int:
-            items = stored_field(subject, "queue")
-            size = None if items is None else plain_length(items)
-            wait.on = f"{left} x task_done of a queue"
-            if size is not None:
-                wait.on += f" with {size} items"
-            wait.note = note_of_join(left, size) if size == 0 else None
-        if verb == "get" and "multiprocessing" in str(type(subject).__module__):
-            reader = stored_field(stored_field(subject, "_reader"), "_handle")
-            if type(reader) is int:
-                wait.on += f", {self._descriptors.of(reader)}"
-
-    def _on_future(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        subject, futures = wait.subject, []
-        of_pool: Any = wait_for_end_of_pool if function == "Pool.join" else wait_for_pool
-        of_pool = attempt(of_pool, subject, self._stacks, self._names)
-        if of_pool is not None:
-            wait.on, wait.held_by, wait.note = of_pool
-            return
-        if type(subject) in (set, frozenset, list, tuple):
-            futures = [f for f in list(subject) if _is_pending(f)]
-            wait.subject = futures[0] if futures else None
-            wait.on = (
-                "a future" if len(futures) == 1 else f"{len(futures)} futures, the first of them"
-            )
-        else:
-            futures = [subject]
-            wait.on = "a future"
-        for future in futures[:50]:
-            found = attempt(holder_of_future, future, self._stacks, self._names)
-            if found is not None:
-                text, wait.held_by = found
-                wait.on, wait.subject = f"{wait.on}, which {text}", future
-                return
-
-    def _on_child(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        popen = stored_field(wait.subject, "_popen") or wait.subject
-        pid = stored_field(popen, "pid")
-        wait.on = "the end of " + (process_name(pid) if type(pid) is int else "a process")
-        if type(pid) is int:
-            self._on_process(wait, pid, function)
-
-    def _on_process(self, wait: Wait, pid: int, function: str) -> None:
-        """A child may wait at a pipe whose other end this process has."""
-        found = attempt(waits_at_pipe, pid)
-        if found is None:
-            return
-        wait.note = pipe_text(pid, found)
-        # With a timeout it ends; another thread may serve the pipe.
-        serves = function == "Popen.communicate"
-        if len(self._stacks) == 1 and wait.timeout is None and found.is_main and not serves:
-            wait.circle = f"{wait.on}, {wait.note}"
-
-    def _on_io(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        method = stored_field(wait.subject, "_method")
-        method = method.decode() if type(method) is bytes else method
-        wait.on = WAITS_FOR_IO[function].format(clipped(method))
 
     # By the call of C code -----------------------------------------------------------------
 
@@ -343,7 +152,7 @@ class WaitFinder:
             named = process_name(pid) if pid > 0 else "any child process"
             wait = Wait("child", f"the end of {named}")
             if pid > 0:
-                self._on_process(wait, pid, name)
+                note_pipe_of_child(wait, pid, len(self._stacks) == 1)
             return wait
         of_file = name in _FILE_CALLS and owner in map(sys.modules.get, ("posix", "fcntl"))
         if of_file and given and type(given[0]) is int:
@@ -427,7 +236,7 @@ class WaitFinder:
             named = process_name(pid) if known else "any child process"
             wait = Wait("child", f"the end of {named}")
             if known:
-                self._on_process(wait, pid, name)
+                note_pipe_of_child(wait, pid, len(self._stacks) == 1)
             return wait
         if name in CALLS_FOR_SIGNALS:
             return Wait("event", "a signal")
@@ -455,25 +264,6 @@ class WaitFinder:
 
 
 _UNBOUND = (types.MethodDescriptorType, types.WrapperDescriptorType)
-
-
-def _is_awaiting_code(path: str) -> bool:
-    """Whether it is of the standard library or of trio, below which other waits may be known."""
-    if path.startswith(home_of_trio()):
-        return True
-    return path.startswith((STANDARD_LIBRARY, "<frozen")) and "-packages" not in path
-
-
-def _name_of_subject(caller: Any, subject: Any) -> str | None:
-    """What the calling code calls the object whose method it has called."""
-    called, _ = present_call(caller)
-    if called[0] == "attribute" and stored_result(called[1], caller) is subject:
-        return expression_text(called[1])
-    return None
-
-
-def _is_pending(future: Any) -> bool:
-    return stored_field(future, "_state") in ("PENDING", "RUNNING")
 
 
 def _timeout_of(given: list[Any]) -> float | None:

@@ -4,7 +4,8 @@ data_breakpoints  data breakpoints: set, and taken away
 data_watches      what each of them watches, and what is under way
 noted_lines       in which line that may write each frame stands
 client_writes     what a client has written by an expression of its own
-data_changes      from a write to the stop that it makes
+data_changes      what a write, or a statement, has changed
+data_stops        stops for these changes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
 way_changes       code at whose beginning a watch leaves its dict for lines, or goes back
 line_skip         the line that pydevd leaves out, since a data breakpoint has stopped there

@@ -57,12 +57,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.text import text_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
-        forget_shown,
-        on_write,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import on_write
     from relay.debuggers.debugpy.debuggee.probe.writes.data_monitor import DataMonitor
     from relay.debuggers.debugpy.debuggee.probe.writes.data_settrace import DataSettrace
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_stops import forget_shown
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         DATA_GONE,
         DataWatch,

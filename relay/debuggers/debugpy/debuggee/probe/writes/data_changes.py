@@ -1,7 +1,7 @@
-"""Changes at data breakpoints: from a write that is reported, or found at a line, to the stop.
+"""Changes at data breakpoints: from a write that is reported, or found at a line, to what is told of it.
 
-The frame that wrote is known, or the nearest one that has source; the stop is made there, when its
-statement is over.
+The frame that wrote is known, or the nearest one that has source. The stop is made there, when its
+statement is over (`data_stops.py`).
 """
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
@@ -13,20 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        debugger_threading,
-        is_debugger_file,
-    )
-    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
-        ABSENT,
-    )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import suspend_in
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         attempt,
         exception_line,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
-    from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
     from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         is_debugged,
@@ -40,9 +33,7 @@ if TYPE_CHECKING:
         SeenChange,
         data_state,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
-        DictWrite,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import DictWrite
     from relay.debuggers.debugpy.debuggee.probe.writes.line_stores import ELSEWHERE, UNSAID
     from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import line_stood_in
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
@@ -220,26 +211,7 @@ def _is_called_by(names: frozenset[str], frame: Any) -> bool:
     return False
 
 
-# What the listeners report
-
-
-def data_line(frame: Any, lines: Any) -> bool:
-    """A line of this frame is about to run; `lines` are those of its code that write.
-
-    Whether it has stopped there.
-    """
-    stops = _stop_for_each(changes_in(frame), frame, "line")
-    if frame.f_lineno in lines.writes:
-        data_state.at[threading.get_ident(), id(frame)] = frame.f_lineno
-    return stops > 0
-
-
-def data_leave(frame: Any, event: str = "return") -> None:
-    """The frame is about to be left: by a return, a yield ("yield") or an exception ("unwind")."""
-    stops = changes_in(frame)
-    if event != "yield":
-        stops += _ended_locals(frame)
-    _stop_for_each(stops, frame, "return")
+# What a statement has changed
 
 
 def changes_in(frame: Any) -> list[SeenChange]:
@@ -437,78 +409,3 @@ def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[b
         if is_from_outside(error):
             raise
         return True, attempt(exception_line, error, default=type(error).__name__)
-
-
-def _ended_locals(frame: Any) -> list[SeenChange]:
-    ended = []
-    for watch in data_state.lines():
-        if watch.kind == "local" and watch.owner() is frame:
-            ended.append(SeenChange(watch, watch.last, ABSENT, frame, frame.f_lineno, True, True))
-            release_watch(watch, "its frame has returned")
-    return ended
-
-
-# Stops
-
-
-def _stop_for_each(changes: list[SeenChange], frame: Any, event: str) -> int:
-    """One stop for each change. Others that a stop's own condition makes are stopped for, too."""
-    ident, stops = threading.get_ident(), 0
-    while changes:
-        change = changes.pop(0)
-        if change.watch.ended == "deleted":
-            continue
-        data_state.left[ident] = [change]
-        if event == "return":
-            attempt(stop_at_return, frame)
-        else:
-            attempt(suspend_in, frame, "line")
-        # Still there where no stop was made: nobody debugs any more.
-        changes += [one for one in data_state.left.pop(ident, []) if one is not change]
-        stops += 1
-    return stops
-
-
-def steps_on() -> bool:
-    """Whether this thread is in a step."""
-    info = getattr(debugger_threading().current_thread(), "additional_info", None)
-    return info is not None and info.pydev_step_cmd != -1
-
-
-def change_at_stop(frame: Any) -> dict[str, Any] | None:
-    """What the stop that is about to be made in this frame is for, if it is a data breakpoint."""
-    if not data_state.watches and not data_state.left:
-        return None
-    ident, changes = threading.get_ident(), _changes_at_stop(frame)
-    if not changes:
-        return None
-    change = data_state.shown[ident] = changes.pop(0)
-    if changes:
-        data_state.left[ident] = changes
-    return {"id": change.watch.number, "ended": change.ended}
-
-
-def keep_changes(frame: Any) -> bool:
-    """A thread is to stand for another's stop: whether it has changed something itself, for which it stops now."""
-    if not data_state.watches and not data_state.left:
-        return False
-    changes = _changes_at_stop(frame)
-    if changes:
-        data_state.left[threading.get_ident()] = changes
-    return bool(changes)
-
-
-def _changes_at_stop(frame: Any) -> list[SeenChange]:
-    if data_state.listener is not None:
-        attempt(data_state.listener.before_stop)
-    ident = threading.get_ident()
-    at = data_state.at.get((ident, id(frame)))
-    changes: list[SeenChange] = attempt(changes_in, frame, default=[])
-    if at is not None and at == frame.f_lineno:  # its statement is yet to run
-        data_state.at[ident, id(frame)] = at
-    return changes
-
-
-def forget_shown(thread: Any, frame: Any, event: Any) -> None:
-    """The thread runs on: nothing of the change is kept."""
-    data_state.shown.pop(threading.get_ident(), None)

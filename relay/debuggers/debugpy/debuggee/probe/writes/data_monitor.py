@@ -39,11 +39,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         Claiming,
         begin_found_writes,
-        data_leave,
-        data_line,
         frame_with_source,
         is_asked,
         settle_before,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_stops import (
+        data_leave,
+        data_line,
         steps_on,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.outside import raise_soon
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import DebuggerAtWork
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import data_leave, data_line
     from relay.debuggers.debugpy.debuggee.probe.writes.data_settrace import DataSettrace
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_stops import data_leave, data_line
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import is_under_way
     from relay.debuggers.debugpy.debuggee.probe.writes.noted_lines import (
         is_quiet_at,

@@ -1,0 +1,224 @@
+"""What a thread waits for, by the functions of the standard library that it stands in: the first of three witnesses.
+
+Their locals are read where they are stored, and nothing is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import full_name
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        STANDARD_LIBRARY,
+        clipped,
+        home_of_trio,
+        module_globals,
+        stored_field,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
+    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import DescriptorNames
+    from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait, note_pipe_of_child
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
+        Holder,
+        Holders,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
+        WAITS_FOR_IO,
+        KnownWait,
+        known_thread_waits,
+        note_of_join,
+        plain_length,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
+    from relay.debuggers.debugpy.debuggee.probe.waits.primitive_states import state_in_words
+    from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import (
+        results_to_come,
+        wait_for_end_of_pool,
+        wait_for_pool,
+    )
+
+_MOST_LIBRARY_FRAMES = 40
+
+
+class LibraryWaits:
+    """Finds what the threads of one moment wait for in such functions."""
+
+    def __init__(
+        self,
+        holders: Holders,
+        stacks: dict[int, list[Any]],
+        names: Any,
+        descriptors: DescriptorNames,
+    ) -> None:
+        self._holders = holders
+        self._stacks = stacks
+        self._names: dict[int, str] = names
+        self._descriptors = descriptors
+        self._known_waits = known_thread_waits()
+
+    def of(self, frames: list[Any]) -> Wait | None:
+        """By the outermost of those in which the thread waits; `frames` are its stack."""
+        found = None
+        for frame in frames[:_MOST_LIBRARY_FRAMES]:
+            known = self._known_waits.get(id(frame.f_code))
+            if known is not None and known.code is frame.f_code:
+                found = self._known(known, frame) or found
+            elif not _is_awaiting_code(frame.f_code.co_filename):
+                break
+        return found
+
+    def _known(self, known: KnownWait, frame: Any) -> Wait | None:
+        _, kind, function, local = known
+        locals_ = dict(items_of(frame.f_locals))
+        subject = locals_.get(local) if local else None
+        if function == "Pool.join" and not attempt(results_to_come, subject):
+            return None  # but for one of its threads or processes, whose end is told
+        wait = Wait(kind, clipped(full_name(type(subject))), subject)
+        timeout = locals_.get("timeout")
+        wait.timeout = timeout if type(timeout) in (int, float) else None
+        describe_wait: Any = getattr(self, "_on_" + kind)
+        describe_wait(wait, function, locals_)
+        if kind in ("condition", "event", "queue", "lock", "future"):
+            text = attempt(_name_of_subject, frame.f_back, subject)
+            wait.name = text
+            wait.on = wait.on if text is None else f"{text}, {wait.on}"
+        return wait
+
+    def _on_condition(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        waiters = stored_field(wait.subject, "_waiters")
+        if function == "Barrier.wait":
+            state = state_in_words(wait.subject)  # not of one that processes share
+            parties = stored_field(wait.subject, "_parties")
+            wait.on = f"a barrier: {state}" if state else f"a barrier of {parties}"
+            return
+        wait.on = "notify of a condition"
+        if waiters is not None and plain_length(waiters) > 1:
+            wait.on += f", with {plain_length(waiters)} waiting"
+
+    def _on_event(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        wait.on = "an event that is not set"
+
+    def _on_lock(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        if function == "Semaphore.acquire":
+            self._on_semaphore(wait)
+            return
+        wait.on = f"the import of {clipped(stored_field(wait.subject, 'name'))}"
+        owner = stored_field(wait.subject, "owner")
+        if type(owner) is int:
+            wait.held_by = Holder(owner, "the import's lock names its owner")
+
+    def _on_semaphore(self, wait: Wait) -> None:
+        wait.on = f"a semaphore {state_in_words(wait.subject)}"
+        inside = self._holders.inside(wait.subject)
+        are_all = len(inside) == permits_of(wait.subject) and all(one.is_entered for one in inside)
+        if are_all and inside:
+            first, *others = dict.fromkeys(one.ident for one in inside)
+            wait.held_by = Holder(first, inside[0].known_from, tuple(others))
+        named = [(self._names.get(one.ident, "?"), one.known_from) for one in inside]
+        wait.note = taken_by(named, are_all)
+
+    def _on_join(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        if function == "_shutdown":
+            self._on_shutdown(wait)
+            return
+        ident = stored_field(wait.subject, "_ident")
+        wait.on = f"the end of thread {clipped(stored_field(wait.subject, '_name'))}"
+        if type(ident) is int and ident in self._stacks:
+            wait.held_by = Holder(ident, "it is the thread that is joined")
+
+    def _on_shutdown(self, wait: Wait) -> None:
+        active = dict(module_globals("threading").get("_active", {}))
+        left = [
+            ident
+            for ident, thread in active.items()
+            if ident in self._stacks
+            and not stored_field(thread, "_daemonic")
+            and type(thread).__name__ != "_MainThread"
+        ]
+        names = ", ".join(self._names.get(ident, "?") for ident in left[:5])
+        wait.subject, wait.on = None, f"the end of threads that are no daemons: {names}"
+        if left:
+            wait.held_by = Holder(left[0], "the interpreter ends when it has ended")
+
+    def _on_queue(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        subject, verb = wait.subject, function.rpartition(".")[2]
+        wait.on = {
+            "get": "an item of an empty queue",
+            "put": "room in a full queue",
+            "join": "task_done of a queue",
+        }[verb]
+        if verb == "join" and type(left := stored_field(subject, "unfinished_tasks")) is int:
+            items = stored_field(subject, "queue")
+            size = None if items is None else plain_length(items)
+            wait.on = f"{left} x task_done of a queue"
+            if size is not None:
+                wait.on += f" with {size} items"
+            wait.note = note_of_join(left, size) if size == 0 else None
+        if verb == "get" and "multiprocessing" in str(type(subject).__module__):
+            reader = stored_field(stored_field(subject, "_reader"), "_handle")
+            if type(reader) is int:
+                wait.on += f", {self._descriptors.of(reader)}"
+
+    def _on_future(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        subject, futures = wait.subject, []
+        look: Any = wait_for_end_of_pool if function == "Pool.join" else wait_for_pool
+        of_pool = attempt(look, subject, self._stacks, self._names)
+        if of_pool is not None:
+            wait.on, wait.held_by, wait.note = of_pool
+            return
+        if type(subject) in (set, frozenset, list, tuple):
+            futures = [f for f in list(subject) if _is_pending(f)]
+            wait.subject = futures[0] if futures else None
+            wait.on = (
+                "a future" if len(futures) == 1 else f"{len(futures)} futures, the first of them"
+            )
+        else:
+            futures = [subject]
+            wait.on = "a future"
+        for future in futures[:50]:
+            found = attempt(holder_of_future, future, self._stacks, self._names)
+            if found is not None:
+                text, wait.held_by = found
+                wait.on, wait.subject = f"{wait.on}, which {text}", future
+                return
+
+    def _on_child(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        popen = stored_field(wait.subject, "_popen") or wait.subject
+        pid = stored_field(popen, "pid")
+        wait.on = "the end of " + (process_name(pid) if type(pid) is int else "a process")
+        if type(pid) is int:
+            serves = function == "Popen.communicate"
+            note_pipe_of_child(wait, pid, len(self._stacks) == 1 and not serves)
+
+    def _on_io(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        method = stored_field(wait.subject, "_method")
+        method = method.decode() if type(method) is bytes else method
+        wait.on = WAITS_FOR_IO[function].format(clipped(method))
+
+
+def _is_awaiting_code(path: str) -> bool:
+    """Whether it is of the standard library or of trio, below which other waits may be known."""
+    if path.startswith(home_of_trio()):
+        return True
+    return path.startswith((STANDARD_LIBRARY, "<frozen")) and "-packages" not in path
+
+
+def _name_of_subject(caller: Any, subject: Any) -> str | None:
+    """What the calling code calls the object whose method it has called."""
+    called, _ = present_call(caller)
+    if called[0] == "attribute" and stored_result(called[1], caller) is subject:
+        return expression_text(called[1])
+    return None
+
+
+def _is_pending(future: Any) -> bool:
+    return stored_field(future, "_state") in ("PENDING", "RUNNING")
