@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
+from relay.process.guardian import descendants
 from tests.e2e.api import Api
+from tests.e2e.served import until
 from tests.e2e.test_hangs import Write, hang
 from tests.e2e.test_interpreters import VERSIONS, bare
 
@@ -207,3 +210,41 @@ async def test_a_fork_keeps_nothing_alive_that_other_threads_let_go(
     session = await api.session(python_path=bare(version))
     await session.launch(code.text, debug_subprocesses=True)
     assert "is gone: True" in await session.until_printed("\n")
+
+
+async def test_no_fork_is_looked_at_after_a_detach(api: Api, program: Write) -> None:
+    code = program("""
+        import os
+        import pathlib
+        import sys
+        import threading
+
+        lock, over = threading.Lock(), threading.Event()
+
+        def hold():
+            with lock:
+                over.wait(600)
+
+        def called_at_fork():
+            found = []
+            sys.setprofile(lambda frame, event, _: found.append(frame.f_code.co_name))
+            child = os.fork()
+            if not child:
+                os._exit(0)
+            sys.setprofile(None)
+            os.waitpid(child, 0)
+            return "_locks_held" in found
+
+        threading.Thread(target=hold, daemon=True).start()
+        before = called_at_fork()
+        print("here")  # @here
+        pathlib.Path(__file__).with_name("seen").write_text(f"{before} {called_at_fork()}")
+    """)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("here"))
+    at = await session.launch(code.text, debug_subprocesses=True)
+    assert at["status"] == "paused"
+    await session.post("/detach")
+    seen = code.path.with_name("seen")
+    await until(lambda: not descendants(os.getpid()), "the program stays")
+    assert seen.read_text() == "True False"

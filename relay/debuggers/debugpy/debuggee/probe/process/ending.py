@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_watching
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import forget_trace, report_trace
+    from relay.debuggers.debugpy.debuggee.probe.waits.left_behind import watch_no_locks_at_forks
     from relay.debuggers.debugpy.debuggee.probe.waits.signalled_stacks import leave_signal
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         forget_data_breakpoints,
@@ -110,6 +111,7 @@ def leave_program() -> None:
     attempt(show_own_threads)
     attempt(leave_descriptors)
     attempt(leave_signal)
+    attempt(watch_no_locks_at_forks)
     attempt(stop_watching)
 
 

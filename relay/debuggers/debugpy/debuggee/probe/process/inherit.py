@@ -122,9 +122,9 @@ def debug_children(**spec: str) -> dict[str, Any]:
     if first:
         _wrap_births()
         # In this order, and after the hook that takes the debugger of the program itself away.
-        watch_locks_at_forks()
         os.register_at_fork(after_in_child=_forget_parents_link)
         os.register_at_fork(after_in_child=_join_after_fork)
+    watch_locks_at_forks()
     return {"can_join": True}
 
 

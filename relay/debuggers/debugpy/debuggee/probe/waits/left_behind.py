@@ -48,16 +48,33 @@ class _LeftThread(NamedTuple):
     locks: list[tuple[Any, str]]
 
 
+class _ForkHooks:
+    """Those of ours that Python calls at each fork, and never gives back."""
+
+    are_wanted = False
+    are_there = False
+    forgets = False
+    """Whether the one is there, too, that forgets what others let go of."""
+
+
+_fork_hooks = _ForkHooks()
 _seen: list[_LeftThread] = []  # ahead of the fork that is under way
 _left: list[_LeftThread] = []  # by the forks by which this process has come
-_forgets: list[bool] = []  # whether the hook is there that forgets what is let go of
 
 
 def watch_locks_at_forks() -> None:
     """From the next fork on."""
-    os.register_at_fork(
-        before=_look_before_fork, after_in_parent=_seen.clear, after_in_child=_keep_in_child
-    )
+    _fork_hooks.are_wanted = True
+    if not _fork_hooks.are_there:
+        _fork_hooks.are_there = True
+        os.register_at_fork(
+            before=_look_before_fork, after_in_parent=_seen.clear, after_in_child=_keep_in_child
+        )
+
+
+def watch_no_locks_at_forks() -> None:
+    """Nobody asks for them any more."""
+    _fork_hooks.are_wanted = False
 
 
 def left_with(lock: Any) -> str | None:
@@ -75,9 +92,11 @@ def left_with(lock: Any) -> str | None:
 
 
 def _look_before_fork() -> None:
-    if not _forgets:
+    if not _fork_hooks.are_wanted:
+        return
+    if not _fork_hooks.forgets:
         # Now, so that it comes after the hooks of the program and its libraries.
-        _forgets.append(True)
+        _fork_hooks.forgets = True
         os.register_at_fork(after_in_child=_forget_what_is_let_go)
     _seen.clear()
     attempt(_look_at_others)
