@@ -237,6 +237,7 @@ PARTS = (
     "waits/pools",
     "waits/process_pools",
     "waits/pipes",
+    "waits/file_locks",
     "waits/databases",
     "waits/known_waits",
     "waits/primitive_states",

@@ -10,6 +10,7 @@ found_wait      what one thread waits for, as it is told
 known_waits     functions of libraries in which threads and tasks wait
 descriptors     file descriptors and system calls by name
 child_processes  child processes by name, and how those have ended that are over
+file_locks      which processes have locked a file
 databases       which database of SQLite is locked, and by which process
 pipes           child processes that wait at a pipe of this one
 holders         who holds a lock

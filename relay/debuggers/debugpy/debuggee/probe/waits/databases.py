@@ -15,24 +15,21 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import stored_result
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, process_id
     from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, is_c_method, mro_of
-    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
-    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text
+    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import (
+        FCNTL,
+        FileLock,
+        file_locks,
+        key_of_file,
+        lockers_in_words,
+    )
 
 _FIRST_LOCKED_BYTE = 0x40000000
 """SQLite's PENDING_BYTE; RESERVED is the next, then come the SHARED ones."""
 _SHM = "-shm"
 _WRITER_BYTE, _LAST_EXCLUSIVE_BYTE = 120, 122
 """Bytes of the `-shm` file: who writes, checkpoints, recovers."""
-_MOST_LOCKERS = 3
 _SQLITE_TYPES = frozenset(("sqlite3.Connection", "sqlite3.Cursor", "sqlite3.Blob"))
 _SQLITE_CALLS = ("execute", "executemany", "executescript", "commit")
-
-
-class _FileLock(NamedTuple):
-    pid: int
-    writes: bool
-    path: str
-    start: int
 
 
 class LockedDatabase(NamedTuple):
@@ -57,51 +54,40 @@ def calls_sqlite(frame: Any) -> bool:
 
 def locked_databases() -> list[LockedDatabase]:
     """Those on which there are locks that may have another connection wait."""
-    locks = attempt(_file_locks, default=[])
-    with_log = {one.path[: -len(_SHM)] for one in locks if one.path.endswith(_SHM)}
-    by_path: dict[str, list[_FileLock]] = {}
-    for one in locks:
-        if one.path.endswith(_SHM):
+    open_here = attempt(_open_files, default={})
+    locks = [
+        (open_here[one.file], one)
+        for one in attempt(file_locks, default=[])
+        if one.family == FCNTL and not one.is_waited_for and open_here.get(one.file)
+    ]
+    with_log = {path[: -len(_SHM)] for path, _ in locks if path.endswith(_SHM)}
+    by_path: dict[str, list[FileLock]] = {}
+    for path, one in locks:
+        if path.endswith(_SHM):
             if one.writes and _WRITER_BYTE <= one.start <= _LAST_EXCLUSIVE_BYTE:
-                by_path.setdefault(one.path[: -len(_SHM)], []).append(one)
-        elif one.start >= _FIRST_LOCKED_BYTE and one.path not in with_log:
-            by_path.setdefault(one.path, []).append(one)
+                by_path.setdefault(path[: -len(_SHM)], []).append(one)
+        elif one.start >= _FIRST_LOCKED_BYTE and path not in with_log:
+            by_path.setdefault(path, []).append(one)
     found = [LockedDatabase(path, _lockers(of_one)) for path, of_one in by_path.items()]
     return [one for one in found if one.locked_by]
 
 
-def _lockers(locks: list[_FileLock]) -> str:
+def _lockers(locks: list[FileLock]) -> str:
     """Who writes, else who reads: a writer waits for the end of these."""
     own = process_id()
     others = [one for one in locks if one.pid != own]
     writes = any(one.writes for one in others)
     pids = list(dict.fromkeys(one.pid for one in others if one.writes == writes))
-    names = [process_name(pid) if pid > 0 else "a process elsewhere" for pid in pids]
     words = []
-    if names:
-        more = f" and {len(names) - _MOST_LOCKERS} more" if len(names) > _MOST_LOCKERS else ""
-        has = "has" if len(names) == 1 else "have"
-        purpose = "write" if writes else "read"
-        words = [f"{', '.join(names[:_MOST_LOCKERS])}{more} {has} locked it to {purpose}"]
+    if pids:
+        words = [f"{lockers_in_words(pids)} locked it to {'write' if writes else 'read'}"]
     if not writes and any(one.writes and one.pid == own for one in locks):
         words.append("a connection of this program has locked it to write")
     return "; ".join(words)
 
 
-def _file_locks() -> list[_FileLock]:
-    """The locks on ranges of files that are open here, whoever has them."""
-    paths = {}
-    for name in os.listdir("/proc/self/fd"):
-        place = f"/proc/self/fd/{name}"
-        stat = attempt(os.stat, place)
-        if stat is not None:
-            key = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
-            paths[key] = attempt(os.readlink, place, default="")
-    found = []
-    for line in proc_text("/proc/locks", 4_000_000).splitlines():
-        words = line.split()
-        # A second word `->` marks one that is waited for.
-        if len(words) == 8 and words[1] in ("POSIX", "OFDLCK") and paths.get(words[5]):
-            start = int(words[6])
-            found.append(_FileLock(int(words[4]), words[3] == "WRITE", paths[words[5]], start))
-    return found
+def _open_files() -> dict[str, str]:
+    """The paths of the files that are open here."""
+    places = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    keys = ((key_of_file(place), place) for place in places)
+    return {key: attempt(os.readlink, place, default="") for key, place in keys if key}

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
+    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import tries_to_lock_a_file
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import every_task, tasks
@@ -156,7 +157,7 @@ class _Seen:
         moved = top is not self.top or top.f_lasti != self.place
         # On a busy machine one that computes in C may not have been given any for that long.
         has_run = times_run(self.native_id) != self.run or is_runnable(self.native_id)
-        moved = moved or (has_run and not self._naps_in_c(top))
+        moved = moved or (has_run and not self._naps_for_a_lock(top))
         self.state = "running" if moved else "blocked"
         self.call = None if moved else system_call(self.native_id)
         self._note(top)
@@ -184,10 +185,12 @@ class _Seen:
         self.frames = _frames_below(top)
         self.lines = {id(frame): frame.f_lineno for frame in self.frames}
 
-    def _naps_in_c(self, top: Any) -> bool:
-        """Whether it is in a call of sqlite3 that waits by naps, and runs no Python between them."""
+    def _naps_for_a_lock(self, top: Any) -> bool:
+        """Whether it waits by naps: in a call of sqlite3, or for the lock of a file."""
         call = system_call(self.native_id)
-        return call is not None and call[0] in SLEEPS and bool(attempt(calls_sqlite, top))
+        if call is None or call[0] not in SLEEPS:
+            return False
+        return bool(attempt(calls_sqlite, top)) or bool(attempt(tries_to_lock_a_file, top))
 
 
 def _native_id(ident: int, thread: Any) -> int | None:

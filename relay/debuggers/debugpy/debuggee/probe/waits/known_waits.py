@@ -47,7 +47,14 @@ _THREAD_WAITS = (
     ("io", "grpc._channel", "_UnaryUnaryMultiCallable._blocking", "self"),
     ("io", "grpc._channel", "_StreamUnaryMultiCallable._blocking", "self"),
     ("lock", "importlib._bootstrap", "_ModuleLock.acquire", "self"),
+    ("file", "filelock", "BaseFileLock.acquire", "lock_filename"),  # until 3.0
+    ("file", "filelock._api", "BaseFileLock.acquire", "lock_filename"),  # until 3.32
+    ("file", "filelock._api", "BaseFileLock._poll_until_acquired", "lock_filename"),
+    ("file", "filelock._core._acquire", "LockAcquisition._poll_until_acquired", "lock_filename"),
+    ("file", "fasteners._utils", "Retry.__call__", "fn"),
+    ("file", "portalocker.utils", "LockBase._timeout_generator", "self"),
 )
+"""Those of the kind `file` nap, and try again to lock a file."""
 WAITS_FOR_IO = {
     "BaseEventLoop._run_once": "asyncio event loop: whatever comes first, see its tasks",
     "run": "trio run: whatever comes first, see its tasks",
@@ -149,6 +156,14 @@ def note_of_join(left: int, size: int | None) -> str | None:
 def known_thread_waits() -> dict[int, KnownWait]:
     """Those in which threads wait, by the ids of their code."""
     return _by_code(_THREAD_WAITS)
+
+
+def tries_to_lock_a_file(frame: Any) -> bool:
+    """Whether a frame is one of those that nap, and try again."""
+    return any(
+        kind == "file" and _waiting_code(module, function) is frame.f_code
+        for kind, module, function, _ in _THREAD_WAITS
+    )
 
 
 def known_task_waits() -> dict[int, KnownWait]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import DescriptorNames
+    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import path_of_lock, who_locked
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait, note_pipe_of_child
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holder,
@@ -83,8 +84,8 @@ class LibraryWaits:
         if function == "Pool.join" and not attempt(results_to_come, subject):
             return None  # but for one of its threads or processes, whose end is told
         wait = Wait(kind, clipped(full_name(type(subject))), subject)
-        timeout = locals_.get("timeout")
-        wait.timeout = timeout if type(timeout) in (int, float) else None
+        timeout: Any = locals_.get("timeout")
+        wait.timeout = timeout if type(timeout) in (int, float) and timeout >= 0 else None
         describe_wait: Any = getattr(self, "_on_" + kind)
         describe_wait(wait, function, locals_)
         if kind in ("condition", "event", "queue", "lock", "future"):
@@ -115,6 +116,12 @@ class LibraryWaits:
         owner = stored_field(wait.subject, "owner")
         if type(owner) is int:
             wait.held_by = Holder(owner, "the import's lock names its owner")
+
+    def _on_file(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        path = path_of_lock(wait.subject)
+        wait.kind, wait.subject = "lock", locals_.get("self")
+        wait.on = "a file" if path is None else f"the file {clipped(path)}"
+        wait.note = None if path is None else attempt(who_locked, path)
 
     def _on_semaphore(self, wait: Wait) -> None:
         wait.on = f"a semaphore {state_in_words(wait.subject)}"

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         path_opened,
         registered,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import who_locked
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait, note_pipe_of_child
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holders,
@@ -156,8 +157,9 @@ class WaitFinder:
             return wait
         of_file = name in _FILE_CALLS and owner in map(sys.modules.get, ("posix", "fcntl"))
         if of_file and given and type(given[0]) is int:
-            kind = "lock" if name in ("flock", "lockf") else "io"
-            return Wait(kind, f"{name} of {self._descriptors.of(given[0])}")
+            if name in ("flock", "lockf"):
+                return self._file_lock(name, given[0])
+            return Wait("io", f"{name} of {self._descriptors.of(given[0])}")
         text = expression_text(function[1]) if function[0] == "attribute" else None
         return None if owner is None else self._by_owner(owner, str(name), given, text)
 
@@ -245,13 +247,18 @@ class WaitFinder:
             return Wait("io", f"open of {clipped(opened)}")
         found = descriptors_of(call)
         if name in ("flock", "fcntl"):
-            return Wait("lock", f"{name} of {self._descriptors.of_all(found)}")
+            return self._file_lock(name, found[0])
         if not found:
             return None
         what = self._descriptors.of_all(found)
         wait = Wait("io", f"{name} of {what}" if name in OF_ONE_DESCRIPTOR else f"any of {what}")
         if name in PIPE_CALLS:
             self._on_pipe(wait, found[0], name in WRITING_CALLS)
+        return wait
+
+    def _file_lock(self, name: str, descriptor: int) -> Wait:
+        wait = Wait("lock", f"{name} of {self._descriptors.of(descriptor)}")
+        wait.note = attempt(who_locked, descriptor)
         return wait
 
     def _on_pipe(self, wait: Wait, descriptor: int, writes: bool) -> None:
