@@ -1601,7 +1601,8 @@ async def test_tasks_with_a_thread_and_those_that_wait_for_one_are_told_once_eac
     told = await hang(session, lambda told: told["report"].count("alike") == 3)
     kinds = [wait["kind"] for task in told["tasks"] if (wait := task.get("blocked_on"))]
     assert (kinds.count("semaphore"), kinds.count("thread")) == (3, 2)
-    assert told["report"].count("waits for a function that runs in a thread") == 1
+    assert told["report"].count("waits for a function that runs in a thread, in turn: it runs") == 1
+    assert told["report"].count("it runs in thread ") == 2
     assert len(re.findall("waits for a (capacity )?limiter", told["report"])) == 1
 
 
@@ -1624,7 +1625,7 @@ async def test_members_of_a_gather_that_are_no_tasks_are_named(api: Api, program
     """)
     session = await up(api, code)
     report = await hang(session, lambda report: report["blocked"] and len(report["tasks"]) == 2)
-    assert ", waits for gather of Task-2, 2 x Future\n" in report["report"]
+    assert ", waits for gather of Task-2, 2 x Future, one of which thread " in report["report"]
     waits = next(task["waits_for"] for task in report["tasks"] if task["name"] == "Task-1")
     assert (waits["total_tasks"], waits["futures"]) == (1, ["Future", "Future"])
 

@@ -198,23 +198,29 @@ def _tasks(report: HangReport, most: _Most) -> list[str]:
     count = report.total_tasks - (len(report.tasks) - len(own))
     left = "" if len(own) == count else f", {len(own)} shown"
     head = f"{count} task{'s' if count > 1 else ''}{left}:"
-    alike: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, ...], list[TaskView]] = {}
     for task in own:
-        alike.setdefault(tuple(_task(task, most)), []).append(task.name)
-    return [head, *(line for lines, names in alike.items() for line in _named(names, lines))]
+        alike.setdefault(tuple(_task(task, most)), []).append(task)
+    return [head, *(line for lines, tasks in alike.items() for line in _named(tasks, lines))]
 
 
-def _named(names: Sequence[str], lines: Sequence[str]) -> list[str]:
+_MOST_WORKERS = 3
+
+
+def _named(tasks: Sequence[TaskView], lines: Sequence[str]) -> list[str]:
     """What is told of tasks that stand at the same places and wait for the same."""
-    first, *others = names
+    first, *others = (task.name for task in tasks)
     words = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
     more = f" and {len(others)} alike ({words})" if others else ""
-    return [f"  {one_line(first)}{one_line(more)} {lines[0]}", *lines[1:]]
+    workers = [worker for task in tasks if (worker := _worker(task))]
+    who = "; ".join(workers[:_MOST_WORKERS]) + ("; …" if len(workers) > _MOST_WORKERS else "")
+    who = who and (f", in turn: {who}" if others else f", {who}")
+    return [f"  {one_line(f'{first}{more} {lines[0]}{who}')}", *lines[1:]]
 
 
 def _task(task: TaskView, most: _Most) -> list[str]:
-    """All but its name."""
-    words = [f"({task.kind}, {task.state}) {task.coroutine}", *task_waits(task)]
+    """All but its name, and who does what it waits for."""
+    words = [f"({task.kind}, {task.state}) {task.coroutine}", *_task_waits(task)]
     if task.exception:
         words.append(f"raised {task.exception}")
     return [one_line(", ".join(words)), *_await_chain(task, most)]
@@ -226,6 +232,17 @@ _IN_WORDS = re.compile("(an?|the) |(notify|room|data|something|task_done) (of|in
 
 def task_waits(task: TaskView) -> list[str]:
     """What a task waits for, in words, as far as it is known."""
+    return [*_task_waits(task), *filter(None, [_worker(task)])]
+
+
+def _worker(task: TaskView) -> str | None:
+    """The thread, or the like, that does what it waits for."""
+    if task.blocked_on is not None and task.blocked_on.kind == "thread":
+        return task.blocked_on.note
+    return None if task.waits_for is None else task.waits_for.note
+
+
+def _task_waits(task: TaskView) -> list[str]:
     words = []
     waits = task.waits_for
     if waits is not None and not (waits.kind == "future" and task.blocked_on):
@@ -239,7 +256,7 @@ def task_waits(task: TaskView) -> list[str]:
         held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
         kind = "" if _IN_WORDS.match(lock.on) else f"{lock.kind} "
         words.append(f"waits for {kind}{lock.on}{held}")
-        if lock.note is not None:
+        if lock.note is not None and lock.kind != "thread":
             words.append(lock.note)
     return words
 

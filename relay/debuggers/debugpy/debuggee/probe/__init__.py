@@ -235,6 +235,7 @@ PARTS = (
     "waits/permits",
     "waits/greenlet_waits",
     "waits/pools",
+    "waits/thread_work",
     "waits/process_pools",
     "waits/pipes",
     "waits/file_locks",

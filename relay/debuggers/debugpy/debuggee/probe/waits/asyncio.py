@@ -168,7 +168,7 @@ class TaskRelations:
 def _futures_after(task: Any) -> list[Any]:
     """Futures that the task's callbacks have to do with: gather, wait, wait_for, TaskGroup."""
     found = []
-    for callback in _callbacks_of_task(task):
+    for callback in callbacks_of_task(task):
         found += [
             held
             for held in [*held_by_callback(callback), _end_of_group(callback)]
@@ -177,11 +177,24 @@ def _futures_after(task: Any) -> list[Any]:
     return found
 
 
-def _callbacks_of_task(task: Any) -> list[Any]:
+def callbacks_of_task(task: Any) -> list[Any]:
+    """Of a future, too."""
     callbacks = stored_field(task, "_callbacks")
     if type(callbacks) is not list:
         return []
     return [item[0] if type(item) is tuple and item else item for item in callbacks]
+
+
+def source_of(callbacks: list[Any]) -> tuple[Any, Any]:
+    """The future, and its loop, whose end ends one with these callbacks: `asyncio.futures` has chained the two
+    to each other, of which one may be of concurrent.futures; (None, None) where there is none.
+    """
+    for callback in callbacks:
+        if type(callback) is types.FunctionType and callback.__module__ == "asyncio.futures":
+            held = dict(zip(callback.__code__.co_freevars, held_by_callback(callback)))  # noqa: B905
+            if "source" in held:  # it is to be cancelled with the other, whose callback this is
+                return held["source"], held.get("source_loop")
+    return None, None
 
 
 def held_by_callback(callback: Any) -> list[Any]:
@@ -212,7 +225,7 @@ def _is_asyncio_future(value: Any) -> bool:
 
 def _task_group_of(task: Any) -> Any:
     """The task that opened the TaskGroup which the task belongs to."""
-    for callback in _callbacks_of_task(task):
+    for callback in callbacks_of_task(task):
         if type(callback) is types.MethodType and callback.__func__.__name__ == "_on_task_done":
             return stored_field(callback.__self__, "_parent_task")
     return None
@@ -229,7 +242,7 @@ def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
         elif type(stored_field(future, "_children")) is list:
             kind = "gather"
         elif any(
-            _end_of_group(c) is future for one in awaited[:1] for c in _callbacks_of_task(one.task)
+            _end_of_group(c) is future for one in awaited[:1] for c in callbacks_of_task(one.task)
         ):
             kind = "group"
         waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(future))

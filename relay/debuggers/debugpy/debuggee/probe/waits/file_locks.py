@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_LOCKERS = 3
 _LARGEST_TABLE_OF_LOCKS = 4_000_000
-_MOST_PROCESSES = 5_000
+_MOST_POSSIBLE_HOLDERS = 5_000
 FLOCK, FCNTL = "flock", "fcntl"
 """Families of locks that know nothing of each other: of whole files, and of ranges of them."""
 
@@ -112,7 +112,7 @@ def _holders_of(lock: FileLock) -> list[int]:
     if lock.family != FLOCK or _has(lock.pid, lock.file):
         return [lock.pid]
     every = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
-    now = [pid for pid in every[:_MOST_PROCESSES] if _has(pid, lock.file)]
+    now = [pid for pid in every[:_MOST_POSSIBLE_HOLDERS] if _has(pid, lock.file)]
     return now or [lock.pid]
 
 

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
         held_by_callback,
         loop_run_by,
+        source_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         clipped,
         module_globals,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holder
 
 _MOST_READY = 1000
@@ -28,7 +30,7 @@ _MOST_READY = 1000
 
 def holder_of_future(
     future: Any, stacks: dict[int, list[Any]], names: dict[int, str]
-) -> tuple[str, Holder] | None:
+) -> tuple[str, Holder | None] | None:
     """Who has to bring a future to its end, and in a few words how."""
     module = module_globals("concurrent.futures.thread")
     run = attempt(lambda: namespace_of(module["_WorkItem"])["run"].__code__)
@@ -53,7 +55,7 @@ def holder_of_future(
         busy = [ident for ident, is_busy in workers if is_busy]
         if ahead is not None and len(busy) == len(workers):
             return all_busy(busy, names)
-    return _loop_of_future(future, stacks, names)
+    return _loop_of_future(future, stacks, names) or _processes_of_future(future, stacks)
 
 
 def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:
@@ -69,10 +71,10 @@ def _loop_of_future(
     future: Any, stacks: dict[int, list[Any]], names: dict[int, str]
 ) -> tuple[str, Holder] | None:
     """The thread whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to."""
-    chained = [held for one in _callbacks_of(future) for held in held_by_callback(one)]
+    _, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
     for ident, frames in stacks.items():
         for loop in filter(None, map(loop_run_by, frames)):
-            if any(loop is one for one in chained) or _is_to_begin(loop, future):
+            if loop is chained or _is_to_begin(loop, future):
                 name = clipped(names.get(ident, "?"))
                 return f"the event loop of {name} is to bring to its end", Holder(
                     ident, "its event loop was given the future's coroutine"
@@ -80,9 +82,20 @@ def _loop_of_future(
     return None
 
 
-def _callbacks_of(future: Any) -> list[Any]:
-    found = stored_field(future, "_done_callbacks")
-    return list(found) if type(found) is list else []
+def _processes_of_future(future: Any, stacks: dict[int, list[Any]]) -> tuple[str, None] | None:
+    """Those of a pool, any of which may have its work."""
+    manager = module_globals("concurrent.futures.process").get("_ExecutorManagerThread")
+    run = attempt(lambda: namespace_of(manager)["run"].__code__)  # since 3.9
+    managers = [frame for frames in stacks.values() for frame in frames if frame.f_code is run]
+    for frame in managers:
+        pool = dict(items_of(frame.f_locals)).get("self")
+        items = list((stored_field(pool, "pending_work_items") or {}).values())
+        if any(stored_field(item, "future") is future for item in items):
+            pids = sorted(stored_field(pool, "processes") or ())
+            named = ", ".join(process_name(pid) for pid in pids[:5])
+            one = "the only process" if len(pids) == 1 else f"one of {len(pids)} processes"
+            return f"{one} of a pool is to bring to its end ({named})", None
+    return None
 
 
 def _is_to_begin(loop: Any, future: Any) -> bool:

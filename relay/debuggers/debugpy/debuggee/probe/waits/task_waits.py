@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         plain_length,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import ThreadWork
 
 # What anyio has within a lock or a limiter: another one of its own, or trio's.
 _INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLimiter__original")
@@ -51,8 +52,9 @@ class TaskHold(NamedTuple):
 class TaskWaits:
     """What the tasks of one listing wait for."""
 
-    def __init__(self, found: list[FoundTask]) -> None:
+    def __init__(self, found: list[FoundTask], work: ThreadWork) -> None:
         self._found = found
+        self._work = work
         self._by_task = {id(one.task): one for one in found}
         self._known = known_task_waits()
         self._greenlets = GreenletWaits(found)
@@ -96,6 +98,8 @@ class TaskWaits:
             holders, are_all = self._takers_of(subject)
             note = taken_by([(one.task.name, one.known_from) for one in holders], are_all)
             holders = holders if are_all else []
+        elif kind == "thread":
+            note = attempt(self._work.handed_over_by, frame)
         elif known.function == "Queue.join":
             note = attempt(_note_of_join, subject)
         elif kind == "queue" and name is not None:

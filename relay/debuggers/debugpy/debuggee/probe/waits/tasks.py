@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         greenlet_tasks,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.task_waits import TaskWaits
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import ThreadWork
     from relay.debuggers.debugpy.debuggee.probe.waits.trio import (
         trio_answer,
         trio_tasks,
@@ -66,10 +67,11 @@ def _tasks_page(
     found = every_task(stacks, runs)
     current = _mark_current(found, stacks)
     found.sort(key=_task_order(runs))
-    relations, waits = TaskRelations(found), TaskWaits(found)
+    work = ThreadWork(stacks)
+    relations, waits = TaskRelations(found), TaskWaits(found, work)
     shown: list[dict[str, Any]] = []
     for one in found[offset : offset + limit]:
-        shown.append(_task_answer(one, stacks, relations, waits, runs, frames))
+        shown.append(_task_answer(one, stacks, relations, waits, work, runs, frames))
         max_chars -= 500 + sum(len(f["path"]) + len(f["function"]) for f in shown[-1]["frames"])
         if max_chars <= 0:
             break
@@ -127,6 +129,7 @@ def _task_answer(
     stacks: ThreadStacks,
     relations: TaskRelations,
     waits: TaskWaits,
+    work: ThreadWork,
     runs: list[Any],
     most: int,
 ) -> dict[str, Any]:
@@ -148,8 +151,11 @@ def _task_answer(
     }
     answer.update(_ANSWERS[one.kind](one, relations))
     awaited = answer["waits_for"]
-    if one.kind == "asyncio" and awaited is not None and awaited["kind"] == "future":
-        awaited["on"] = attempt(_name_of_future, places, stored_field(one.task, "_fut_waiter"))
+    if one.kind == "asyncio" and awaited is not None and awaited["kind"] in ("future", "gather"):
+        future = stored_field(one.task, "_fut_waiter")
+        if awaited["kind"] == "future":
+            awaited["on"] = attempt(_name_of_future, places, future)
+        awaited["note"] = attempt(work.of_future, future)
     return answer
 
 

@@ -1,0 +1,72 @@
+"""Which thread does what a task waits for: the function that the task has handed to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import callbacks_of_task, source_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        ThreadStacks,
+        module_globals,
+        stored_field,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
+
+_SHARED_LOCALS = ("future", "task_register")
+"""What anyio's function and trio's, which hand a function to a thread, have in common with the one that
+runs it there."""
+
+_MOST_MEMBERS = 100
+_SHOWN_MEMBERS = 3
+
+
+class ThreadWork:
+    """The work that the threads of one moment do."""
+
+    def __init__(self, stacks: ThreadStacks) -> None:
+        threads = sorted(stacks.threads().items(), key=lambda one: one[1]["thread_id"] or 1 << 62)
+        self._stacks = {ident: stacks.of[ident] for ident, _ in threads}
+        self._names = {
+            ident: f"thread {one['thread_id'] or ident} {one['thread_name'] or ''}".rstrip()
+            for ident, one in threads
+        }
+
+    def of_future(self, future: Any) -> str | None:
+        """Who is to bring a future of asyncio to its end, as a clause; of a gather those of the first of its members."""
+        members = stored_field(future, "_children")
+        if type(members) is not list:
+            found = self._of_single(future)
+            return None if found is None else f"which {found}"
+        each = dict.fromkeys(filter(None, map(self._of_single, members[:_MOST_MEMBERS])))
+        return ", ".join(f"one of which {found}" for found in list(each)[:_SHOWN_MEMBERS]) or None
+
+    def _of_single(self, future: Any) -> str | None:
+        kind: Any = module_globals("concurrent.futures._base").get("Future")
+        source, _ = source_of(callbacks_of_task(future))
+        if not any(base is kind for base in mro_of(type(source))):
+            return None
+        found = attempt(holder_of_future, source, self._stacks, self._names)
+        return None if found is None else found[0]
+
+    def handed_over_by(self, frame: Any) -> str | None:
+        """Which thread runs the function that a frame of anyio or trio waits for, in words."""
+        for ident, frames in self._stacks.items():
+            if any(_have_in_common(frame, one) for one in frames):
+                return f"it runs in {self._names[ident]}"
+        return None
+
+
+def _have_in_common(frame: Any, other: Any) -> bool:
+    code = other.f_code
+    if code.co_filename != frame.f_code.co_filename:
+        return False
+    for name in _SHARED_LOCALS:
+        if name in code.co_varnames or name in code.co_freevars:
+            here, there = (dict(items_of(one.f_locals)).get(name) for one in (frame, other))
+            if here is not None and here is there:
+                return True
+    return False

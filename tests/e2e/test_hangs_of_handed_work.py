@@ -1,0 +1,174 @@
+"""Tasks that wait for what they have handed to a thread or to a pool: which one has it is said."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.test_hangs import Write, hang, waits
+from tests.e2e.test_interpreters import VERSIONS, bare
+
+OF_ASYNCIO = """
+    import asyncio
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    never = threading.Event()
+    started = threading.Barrier(5)  # four that work, and who waits for them
+
+    def work():
+        started.wait()
+        never.wait()
+
+    async def in_default():
+        await asyncio.get_running_loop().run_in_executor(None, work)
+
+    async def named():
+        given = small.submit(work)
+        await asyncio.wrap_future(given)
+
+    async def queued():
+        answer = asyncio.get_running_loop().run_in_executor(small, work)
+        await answer
+
+    async def gathered():
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*[loop.run_in_executor(two, work) for _ in range(3)])
+
+    async def limited():
+        await asyncio.wait_for(asyncio.get_running_loop().create_future(), 600)
+
+    async def main():
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1, "default"))
+        functions = (in_default, named, queued, gathered, limited)
+        tasks = [asyncio.create_task(one(), name=one.__name__) for one in functions]
+        await asyncio.get_running_loop().run_in_executor(over, started.wait)
+        print("up", flush=True)
+        await asyncio.wait(tasks)
+
+    small, two = ThreadPoolExecutor(1, "small"), ThreadPoolExecutor(2, "two")
+    over = ThreadPoolExecutor(1, "over")
+    asyncio.run(main())
+"""
+
+
+def of_tasks(report: dict[str, Any]) -> dict[str, Any]:
+    """What each task waits for, by the tasks' names."""
+    return {task["name"]: task["waits_for"] for task in report["tasks"]}
+
+
+def numbers(report: dict[str, Any]) -> dict[str, str]:
+    """The threads as texts call them, by their names."""
+    return {one["name"]: f"thread {one['id']} {one['name']}" for one in report["threads"]}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_which_thread_is_to_bring_a_future_of_asyncio(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(OF_ASYNCIO).text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["blocked"])
+    notes = {name: (wait or {}).get("note") for name, wait in of_tasks(report).items()}
+    thread = numbers(report)
+    assert notes["in_default"] == f"which {thread['default_0']} is to bring to its end"
+    assert notes["named"] == f"which {thread['small_0']} is to bring to its end"
+    assert notes["queued"] == f"which waits for the only thread of a pool, {thread['small_0']}"
+    assert of_tasks(report)["queued"]["on"] == "answer"
+    assert notes["gathered"] == ", ".join(
+        [
+            f"one of which {thread['two_0']} is to bring to its end",
+            f"one of which {thread['two_1']} is to bring to its end",
+            f"one of which waits for one of a pool's 2 threads, all busy ({thread['two_0']}, {thread['two_1']})",
+        ]
+    )
+    assert notes["limited"] is None  # of a future that nobody is known to have
+
+
+OF_PROCESSES = """
+    import asyncio
+    import multiprocessing
+    import threading
+    import time
+    from concurrent.futures import ProcessPoolExecutor
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        first = loop.run_in_executor(pool, time.sleep, 600)
+        await first
+
+    if __name__ == "__main__":
+        pool = ProcessPoolExecutor(1, multiprocessing.get_context("fork"))
+        own = pool.submit(time.sleep, 600)
+        threading.Thread(target=own.result, name="asks", daemon=True).start()
+        asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("version", [one for one in VERSIONS if one != "3.8"])
+async def test_which_processes_may_bring_a_future(api: Api, program: Write, version: str) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(OF_PROCESSES).text, wait=0)
+    brought = r"which the only process of a pool is to bring to its end \(process \d+ \(.*\)\)"
+
+    def is_told(report: dict[str, Any]) -> bool:
+        task = next(iter(of_tasks(report).values()), None) or {}
+        wait = waits(report).get("asks") or {}
+        return brought_by(task.get("note")) and brought_by(wait.get("on"))
+
+    def brought_by(text: str | None) -> bool:
+        return re.search(brought, text or "") is not None
+
+    await hang(session, is_told)
+
+
+OF_OTHERS = """
+    import functools
+    import sys
+    import threading
+
+    import anyio
+    import trio
+
+    never = threading.Event()
+    started = threading.Barrier(3)
+
+    def work():
+        started.wait()
+        never.wait()
+
+    async def main():
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.to_thread.run_sync, work, name="first")
+            group.start_soon(anyio.to_thread.run_sync, work, name="second")
+            limiter = anyio.CapacityLimiter(1)
+            async with limiter:
+                given = functools.partial(anyio.to_thread.run_sync, limiter=limiter)
+                group.start_soon(given, work, name="limited")
+                await anyio.to_thread.run_sync(started.wait)
+                print("up", flush=True)
+                await anyio.sleep_forever()
+
+    anyio.run(main, backend=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+async def test_which_thread_runs_what_anyio_and_trio_have_handed_to_one(
+    api: Api, program: Write, backend: str
+) -> None:
+    session = await api.session(python_path=sys.executable)
+    await session.launch(program(OF_OTHERS).text, args=[backend], wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["blocked"])
+    found = {task["name"]: task.get("blocked_on") for task in report["tasks"]}
+    in_thread = [one for one in report["threads"] if one["waits_for"]["kind"] == "event"]
+    runs = {f"it runs in thread {one['id']} {one['name']}" for one in in_thread}
+    assert {found["first"]["note"], found["second"]["note"]} == runs
+    assert len(runs) == 2
+    assert found["limited"]["kind"] == "semaphore"
