@@ -104,6 +104,7 @@ class _Zoom:
     async def answered(self) -> tuple[Pair, Answer]:
         """What the sides differ in, and the runs that show it."""
         ran, reach, zooms = self._brief, REACH, 0
+        quick = self._whole[0].last or 0
         in_brief, answer = await self._clear.compared(ran)
         found = in_brief
         try:
@@ -118,9 +119,9 @@ class _Zoom:
                     elif zooms and not (self._is_cleared or found.differs or found.parted):
                         in_brief, answer = await self._found_in_brief()
                         found, reach = in_brief, REACH
-                    else:
+                    elif zooms:
                         reach *= FARTHER
-                closer = closer or around_beginning(found, reach, answer.beside)
+                closer = closer or around_beginning(found, reach, answer.beside, quick)
                 if closer is None or zooms == MOST_ZOOMS:
                     break
                 self._runs.whole = closer

@@ -25,6 +25,10 @@ REACH = 2000
 FARTHER = 16
 """Times as many, where these do not show where the difference begins."""
 
+AT_ONCE = 5
+"""From the first call on, where that is no more than so many times what the first run had the time to record whole:
+each look that is in vain takes several runs."""
+
 MOST_ZOOMS = 4
 
 
@@ -43,10 +47,13 @@ ALL = Whole()
 
 
 def around_beginning(
-    found: Comparison, reach: int, beside: Difference | None
+    found: Comparison, reach: int, beside: Difference | None, quick: int
 ) -> tuple[Whole, Whole] | None:
     """Of either run the calls around the first that differs, and around the first with other arguments before it;
-    None if there are none. What differs only as a program ends is not among them. beside: what is told beside the first, and so is recorded, too.
+    None if there are none. What differs only as a program ends is not among them.
+
+    reach: how many before and after these. beside: what is told beside the first, and so is recorded, too. quick: how many
+    the first run had the time to record whole.
 
     Until then both have made as many calls, so both are recorded whole from the same number on.
     """
@@ -55,6 +62,8 @@ def around_beginning(
         return None
     begin = max(1, min(call.number for pair in pairs for call in pair) - reach)
     ends = [max(call.begun for call in calls) + reach for calls in zip(*pairs, strict=True)]
+    if max(ends) <= AT_ONCE * quick:
+        begin = 1
     until = _until(ends, beside)
     ours, theirs = [Whole(begin, end, until=last) for end, last in zip(ends, until, strict=True)]
     return ours, theirs

@@ -39,6 +39,8 @@ class WithoutChance:
 
     def __init__(self, runs: SideRuns) -> None:
         self._runs = runs
+        self._first_was_chance = False
+        """Whether what differed first has turned out to do so by chance: it may again, in other runs."""
 
     async def found(
         self, first: Pair, *, knows_changes: bool = False, to_the_end: bool = False
@@ -55,7 +57,8 @@ class WithoutChance:
             return found, answer
         if self._runs.are_of_one:
             return await self.compared(first, await self.chance(first))
-        enough = None if to_the_end else enough_of(found, answer.beside)
+        ends_early = not (to_the_end or self._first_was_chance)
+        enough = enough_of(found, answer.beside) if ends_early else None
         if enough is not None and await self._go_on_behind(first, enough):
             whole = self._runs.whole
             self._runs.whole = as_far_as(enough, whole)
@@ -63,6 +66,7 @@ class WithoutChance:
             cleared, answer = await self._compared_with_further(cut, knows_changes=knows_changes)
             if is_still_first(cleared, found):
                 return cleared, answer
+            self._first_was_chance = True
             self._runs.whole = whole
         return await self._compared_with_further(first, knows_changes=knows_changes)
 
