@@ -474,3 +474,61 @@ async def test_a_run_with_a_question_that_perl_cannot_answer_does_not_begin(
     )
     assert done.stdout == b"", "it has not run"
     assert done.stderr.decode().splitlines()[0] == f"relay: {words}"
+
+
+MANY = """
+    my $total = 0;
+    for my $i (1 .. 30) {
+        $total += $i;    # @add
+    }
+    print "$total\\n";
+"""
+
+
+async def test_a_run_goes_on_past_the_stops_that_it_shows_of_a_condition(
+    program: Write, tmp_path: Path
+) -> None:
+    many = program(MANY, "many.pl")
+    done = await trio.run_process(
+        [
+            *(sys.executable, "-m", "relay", "run"),
+            *("--break", f"many.pl:{many.line('add')}:$i > 0", "many.pl"),
+        ],
+        cwd=many.path.parent,
+        env=environment(tmp_path / "state"),
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    assert done.stdout == b"465\n", done.stderr
+    assert done.stderr.endswith(
+        b"[note] 20 stops shown: bp_1 no longer stops it\n[end] exit code 0, 20 stops\n"
+    )
+
+
+async def test_a_breakpoint_is_changed_without_its_texts_being_checked(
+    api: Api, program: Write
+) -> None:
+    """Perl itself says what is wrong with them; what it cannot do is still refused."""
+    many = program(MANY, "many.pl")
+    session = await api.session(adapter="perl")
+    placed = await session.breakpoint(many.text, many.line("add"), condition="$i > 29")
+
+    async def change(**fields: Any) -> Any:
+        path = f"/sessions/{session.id}/breakpoints/{placed['id']}"
+        return await api.call("PATCH", path, json=fields)
+
+    with pytest.raises(Refused) as refused:
+        await change(capture=["$i"])
+    assert (refused.value.code, "capture values" in str(refused.value)) == ("NOT_SUPPORTED", True)
+    with pytest.raises(Refused) as refused:
+        await change(hit_condition="soon")
+    assert refused.value.code == "BREAKPOINT_INVALID_CONDITION"
+    changed = await change(condition="$i == 7")
+    assert changed["condition"] == "$i == 7"
+    await session.launch(many.text, wait=60)
+    assert (await session.locals())["$i"]["value"] == "7"
+    await change(condition=None, log_message="i is {$i}")
+    await session.resume(wait=60)
+    assert "i is 8\n" in await session.printed("console")
+    await session.delete()

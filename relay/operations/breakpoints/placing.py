@@ -61,18 +61,13 @@ async def _on_function(session: Session, wanted: Breakpoint, function: str) -> B
 
 async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
     """For a debugger that judges lines and texts by itself, once the program is there."""
-    adapter = session.debugger
-    if wanted.capture is not None:
-        adapter.require(Ability.CAPTURES, "capture values at a breakpoint")
     if wanted.function is not None:
-        adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
+        what = "stop in a function by its name"
+        session.debugger.require(Ability.FUNCTION_BREAKPOINTS, what)
         await named_function(session, "function", wanted.function)
     else:
         await _require_line(session, wanted)
-    if wanted.hit_condition is not None:
-        message = check_hit_condition(wanted.hit_condition)
-        if message is not None:
-            raise _bad_text(wanted, "hit_condition", wanted.hit_condition, message)
+    await check_texts(session, wanted)
     return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
 
 
@@ -269,7 +264,21 @@ def _try_nearest(analysis: SourceAnalysis, line: int) -> str | None:
 
 
 async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
-    """Raise BreakpointInvalidCondition for a text that does not parse."""
+    """Raise BreakpointInvalidCondition for a text that does not parse.
+
+    A debugger that cannot tell without a program takes expressions and log messages as they are.
+    """
+    if breakpoint.capture is not None:
+        session.debugger.require(Ability.CAPTURES, "capture values at a breakpoint")
+    if breakpoint.hit_condition is not None:
+        message = check_hit_condition(breakpoint.hit_condition)
+        if message is not None:
+            raise _bad_text(breakpoint, "hit_condition", breakpoint.hit_condition, message)
+    if Ability.CHECKS_SOURCE in session.debugger.abilities:
+        await _check_by_compiling(session, breakpoint)
+
+
+async def _check_by_compiling(session: Session, breakpoint: Breakpoint) -> None:
     debugger, python_path = session.debugger, session.config.python_path
     if breakpoint.condition is not None:
         fault = await debugger.check_expression(breakpoint.condition, python_path)
@@ -280,10 +289,6 @@ async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
         fault = await debugger.check_expression(text, python_path)
         if fault is not None:
             raise _bad_text(breakpoint, f"capture[{number}]", text, fault.message, fault.offset)
-    if breakpoint.hit_condition is not None:
-        message = check_hit_condition(breakpoint.hit_condition)
-        if message is not None:
-            raise _bad_text(breakpoint, "hit_condition", breakpoint.hit_condition, message)
     if breakpoint.log_message is not None:
         fault = debugger.check_log_message(breakpoint.log_message)
         if fault is not None:
