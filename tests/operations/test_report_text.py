@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -158,6 +160,22 @@ def test_of_a_stack_that_does_not_fit_the_outermost_frame_of_the_program_stays()
     assert text.endswith("stack: total shop.py:1 < test_the_total_of… tests/test_shop.py:4 < …")
     same = report.model_copy(update={"stack": [*deep, deep[0]]})
     assert render(same, 300).endswith(" more < total :1")
+
+
+def test_the_text_of_a_stack_takes_as_long_as_the_stack_is_deep() -> None:
+    """Not as the square of it: one of 5,000 frames took twelve seconds."""
+
+    def seconds(depth: int) -> float:
+        deep = [TOP.model_copy(update={"shown": line == 0}) for line in range(depth)]
+        report = Report(status=Phase.PAUSED, locals=[], stack=[*deep, MAIN])
+        start = time.process_time()
+        text = render(report, 200)
+        left = depth - 1 - text.count("total :10")
+        assert text.endswith(f" < … +{left} more < main app/run.py:4")
+        return time.process_time() - start
+
+    small = min(seconds(500) for _ in range(3))
+    assert min(seconds(5000) for _ in range(3)) < 40 * small
 
 
 @pytest.mark.parametrize("name", SAYS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from relay.dap.lifecycle import Phase
@@ -294,20 +295,29 @@ class LeftOut(NamedTuple):
 
 Entry = ReportFrame | int | LeftOut
 
+BELOW = " < "
+"""Between a frame and the one that called it."""
+
 
 def _stack(report: Report, room: int) -> list[str]:
     """All of it, or its beginning and the program's outermost frame, as that of a test, or less."""
     if len(report.stack) < 2:
         return []
     entries = _entries(report)
+    # A deep stack has thousands of frames: each is said and counted once.
+    texts = _texts(entries)
+    sizes = [0, *accumulate(len(BELOW) + size(text) for text in texts)]
+    frames = [0, *accumulate(map(_frames_in, entries))]
     outermost = max((i for i, one in enumerate(entries) if isinstance(one, ReportFrame)), default=0)
     for end in _ends(entries[outermost:]):
         last = outermost if end else len(entries)
         for count in range(last, 0, -1):
-            left = sum(map(_frames_in, entries[count:last]))
-            middle = f"{CUT} +{left} more" if left else ""
-            said = [_joined(entries[:count]), middle, _joined(end, entries[count - 1])]
-            text = f"stack: {' < '.join(filter(None, said))}"
+            if sizes[count] > room:
+                continue
+            left = frames[last] - frames[count]
+            middle = [f"{CUT} +{left} more"] if left else []
+            said = [*texts[:count], *middle, *_texts(end, entries[count - 1])]
+            text = f"stack: {BELOW.join(said)}"
             if size(text) <= room:
                 return [text]
     return [CUT]
@@ -351,7 +361,7 @@ def _entries(report: Report) -> list[Entry]:
     return entries + ([folded] if folded else [])
 
 
-def _joined(entries: Sequence[Entry], before: Entry = 0) -> str:
+def _texts(entries: Sequence[Entry], before: Entry = 0) -> list[str]:
     """A file is named when it changes."""
     known = [before.path] if isinstance(before, ReportFrame) else []
     texts = []
@@ -366,7 +376,7 @@ def _joined(entries: Sequence[Entry], before: Entry = 0) -> str:
         file = "" if known == [entry.path] else entry.path or "?"
         texts.append(one_line(f"{entry.name} {file}:{entry.line}"))
         known = [entry.path]
-    return " < ".join(texts)
+    return texts
 
 
 def library_frames(count: int) -> str:
