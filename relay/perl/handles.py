@@ -45,6 +45,7 @@ class Handles:
 
     def __init__(self) -> None:
         self._frames: dict[int, int] = {}
+        self._frame_ids: dict[int, int] = {}
         self._places: dict[int, HandlePlace] = {}
         self._next_frame = FIRST_FRAME
         self._next_reference = FIRST_REFERENCE
@@ -52,16 +53,16 @@ class Handles:
     def forget(self) -> None:
         """Let all numbers of this stop die: the program goes on."""
         self._frames.clear()
+        self._frame_ids.clear()
         self._places.clear()
 
     def frame_id(self, index: int) -> int:
         """The same number for the same frame, during one stop."""
-        for number, known in self._frames.items():
-            if known == index:
-                return number
-        self._next_frame += 1
-        self._frames[self._next_frame - 1] = index
-        return self._next_frame - 1
+        if index not in self._frame_ids:
+            self._frame_ids[index] = self._next_frame
+            self._frames[self._next_frame] = index
+            self._next_frame += 1
+        return self._frame_ids[index]
 
     def frame(self, number: object) -> int:
         """Raises Refusal 1004 for a frame that is not (any more)."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from relay.perl.handles import Handles
 from tests.perl.driver import Body, Peer, Refused, adapter
 from tests.programs import Program
 
@@ -525,3 +527,53 @@ async def test_the_arguments_of_an_outer_frame_are_what_it_has_left(tmp_path: Pa
         await perl.ask("continue", threadId=1)
         assert await perl.end() == 0
         assert perl.printed("stdout") == b"over\n", "the tie was not asked"
+
+
+DEEP = """
+    no warnings 'recursion';
+    sub down {
+        my ($n) = @_;
+        if ($n == 0) {
+            my $bottom = 1;    # @bottom
+            return 0;    # @return
+        }
+        my $below = down($n - 1);
+        return $below + 1;    # @up
+    }
+    print down(20_000), "\\n";
+"""
+
+
+async def test_a_deep_stack_is_listed_and_stepped_in(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "deep.pl", DEEP)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, "bottom")
+        await perl.ask("configurationDone")
+        await perl.event("stopped")
+        body = await perl.ask("stackTrace", threadId=1)
+        assert [frame["name"] for frame in body["stackFrames"]] == ["main::down"] * 20_001 + [
+            "main"
+        ]
+        assert len({frame["id"] for frame in body["stackFrames"]}) == body["totalFrames"]
+        for command, mark in (("next", "return"), ("next", "up"), ("stepOut", "up")):
+            await perl.ask(command, threadId=1)
+            await perl.event("stopped")
+            top = await perl.ask("stackTrace", threadId=1, levels=1)
+            assert top["stackFrames"][0]["line"] == program.line(mark)
+        assert top["totalFrames"] == 20_000
+
+
+def test_frames_are_numbered_in_a_time_that_grows_as_their_count() -> None:
+    """Not as its square: it took four seconds of 20,000 frames, and sixteen of 40,000."""
+
+    def seconds(depth: int) -> float:
+        handles = Handles()
+        start = time.process_time()
+        numbers = [handles.frame_id(index) for index in range(depth)]
+        assert [handles.frame_id(index) for index in range(depth)] == numbers
+        assert [handles.frame(number) for number in numbers] == list(range(depth))
+        return time.process_time() - start
+
+    small = min(seconds(500) for _ in range(3))
+    assert min(seconds(5000) for _ in range(3)) < 40 * small

@@ -20,8 +20,7 @@ our $tcp;           # attached: the end of the link is not the end of the progra
 our $busy = 1;      # the hook's own work: no stops
 our $mode = 'run';  # run, in, next, out, entry, pause
 my %at_once = (in => 1, entry => 1, pause => 1);
-our $depth = 0;     # frames below the one that is stepped over
-our $records = 0;   # caller's records of the frame that is stepped out of
+our $records = 0;   # caller's records from the frame that is stepped in, or out of, outward
 our $nested = 0;    # calls of DB::sub that hold a `local $single`
 our $configured = 0;
 our $resume;        # set by a command that lets the program go on
@@ -55,13 +54,13 @@ sub DB {
     local $here = $bps{$file} && $bps{$file}{$line};
     return if !$here && (!$single || $mode eq 'run');
     return if !$here && $mode eq 'out' && defined caller($records);
-    return if !$here && $mode eq 'next' && frames_below() > $depth;
+    return if !$here && $mode eq 'next' && is_deeper();
     $frame_args = \@_;
     save();
     local $place = $here && [$package, $file, $line, (caller 0)[8 .. 10]];
     my @ids = $here ? &due : ();
     my $done = $single && ($at_once{$mode}
-        || ($mode eq 'out' ? !defined caller($records) : frames_below() <= $depth));
+        || ($mode eq 'out' ? !defined caller($records) : !is_deeper()));
     if (@ids) { stop({reason => 'breakpoint', ids => [map { \"$_" } @ids]}) }
     elsif ($done) { stop({reason => $mode eq 'entry' || $mode eq 'pause' ? $mode : 'step'}) }
     restore();
@@ -75,6 +74,15 @@ sub frames_below {
         $count++ if $call[3] ne '(eval)' || defined $call[6];
     }
     return $count;
+}
+
+# Whether a frame lies above the one that is stepped in. Of a deep stack only these are counted:
+# what `caller` has to pass makes a count of all take the square of its depth.
+sub is_deeper {
+    for (my $i = 2; my @call = caller $i; $i++) {
+        return defined caller($i + $records) if $call[3] ne '(eval)' || defined $call[6];
+    }
+    return 0;
 }
 
 # While a sub is stepped over or out of, every call comes through here, and the callees'
@@ -226,7 +234,6 @@ sub move {
     $mode = $how;
     my @calls = @{$records_found || []};
     my ($inner) = grep { !is_block($calls[$_]) } 1 .. $#calls;
-    $depth = grep { !is_block($_) } @calls[1 .. $#calls];
     $records = $inner ? @calls - $inner : 0;
     $mode = 'run' if $how eq 'out' && !$inner;
     $single = $mode eq 'run' && !defined $expecting ? 0 : 1;
