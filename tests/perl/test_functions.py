@@ -169,3 +169,25 @@ async def test_a_restart_finds_them_anew(main: Program) -> None:
         await peer.ask("restart")
         why, frames = await peer.stop()
         assert (why["reason"], frames[0]["line"]) == ("function breakpoint", main.line("total"))
+
+
+NAMED_IN_RUSSIAN = """
+    use utf8;
+    package Лавка;
+    sub цена {
+        my ($число) = @_;    # @price
+        return $число * 2;
+    }
+    print цена(3), "\\n";
+"""
+
+
+async def test_the_name_of_a_sub_may_be_any_text(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "shop.pl", NAMED_IN_RUSSIAN)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.ask("setFunctionBreakpoints", breakpoints=[{"name": "Лавка::цена"}])
+        await perl.ask("configurationDone")
+        stopped, frames = await perl.stop()
+        assert stopped["reason"] == "function breakpoint"
+        assert (frames[0]["name"], frames[0]["line"]) == ("Лавка::цена", program.line("price"))

@@ -84,6 +84,7 @@ sub set_functions {
     @named = ();
     while (my ($id, $name, $when, $operator, $hits) = splice @flat, 0, 5) {
         $name = "main::$name" if index($name, '::') < 0;
+        $name = shown($name);    # under `use utf8` names are text
         push @named, {
             id => $id, name => $name, when => $when, operator => $operator, hits => $hits,
             log => '', count => 0,
