@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from relay.environments import named_language
 from relay.errors import DebuggerError, NotSupported
 from relay.session.source_analysis import SourceAnalysis, SyntaxFault, TextFault
 from relay.session.state.program_run import DebuggerReport
@@ -123,6 +124,10 @@ class Debugger(ABC):
     async def join(self, debuggee: Debuggee) -> None:
         """Shake hands with a child of the program, which has connected. For those with CHILDREN."""
         raise self.cannot("debug subprocesses")
+
+    def is_for(self, language: str | None) -> bool:
+        """Whether it is for programs in this language, in lower case."""
+        return language in [one.lower() for one in self.languages]
 
     def process_name(self, argv: Sequence[str]) -> str:
         """What a command line runs, in a word."""
@@ -251,10 +256,15 @@ class KnownDebuggers:
         return self._known.get(name) or self._missing(name)
 
     def for_program(self, program: str) -> Debugger:
-        """The debugger for a program, by how its name ends; the default one for all others.
+        """The debugger for a program, by how its name ends, else by the language that its first line
+        names; the default one for all others.
 
         One whose name has no end, such as those of `node_modules/.bin`, may be a link to one that has.
         """
         suffix = PurePath(program).suffix or PurePath(os.path.realpath(program)).suffix
-        found = (debugger for debugger in self if suffix and suffix in debugger.suffixes)
+        for debugger in self:
+            if suffix and suffix in debugger.suffixes:
+                return debugger
+        language = named_language(program)
+        found = (debugger for debugger in self if debugger.is_for(language))
         return next(found, self.default)

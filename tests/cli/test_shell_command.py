@@ -139,6 +139,8 @@ def test_words_behind_an_interpreter_are_its_own(ask: Ask, tmp_path: Path) -> No
             "report is no Python program: one of another debugger is named by its path, with --adapter",
         ),
         ("../bin/native -l", "bin/native is no Python program: name the Python program that it"),
+        ("../bin/native -l", "or the debugger that it has, by --adapter NAME"),
+        ("make test", "a script in another language stands alone, too: app.pl --flag"),
         ("../bin/shim -q", "bin/shim is no Python program: name the Python program that it starts"),
         ("python3.99 app.py", "python3.99: there is no such interpreter"),
         ("../bin/python app.py", "../bin/python: there is no such interpreter"),

@@ -102,6 +102,29 @@ def test_a_link_without_an_end_suits_what_it_leads_to(tmp_path: Path) -> None:
     assert KNOWN.for_program(str(tmp_path / "nothing")).name == "python"
 
 
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        ("#!/usr/bin/perl -w", "perl"),
+        ("#! /usr/bin/env perl", "perl"),
+        ("#!/usr/bin/env -S perl5.36 -T", "perl"),
+        ("#!/usr/bin/env python3", "python"),
+        ("#!/bin/sh", "python"),
+        ("#!/opt/perl/bin/tool", "python"),
+        ("# perl", "python"),
+        ("", "python"),
+    ],
+)
+def test_a_program_whose_name_says_nothing_is_known_by_its_first_line(
+    tmp_path: Path, first: str, name: str
+) -> None:
+    for script in ("tool", "tool.cgi"):
+        (tmp_path / script).write_text(f"{first}\nprint 1\n")
+        assert KNOWN.for_program(str(tmp_path / script)).name == name
+    (tmp_path / "tool.py").write_text(f"{first}\n")
+    assert KNOWN.for_program(str(tmp_path / "tool.py")).name == "python"
+
+
 def test_what_an_adapter_cannot_do_is_refused_by_name() -> None:
     KNOWN.default.require(Ability.TRACE, "trace a call")
     with pytest.raises(NotSupported, match="the perl adapter cannot trace a call"):

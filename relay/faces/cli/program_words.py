@@ -100,6 +100,11 @@ def read_command(
     command in PATH. Raises click.UsageError if the words name no program.
     """
     if adapter not in (None, "python"):
+        if words and words[0].startswith("-") and words[0] != "-m":
+            raise click.UsageError(
+                f"{words[0]} is no program: expected a script or binary, such as app.pl --flag; "
+                "options of an interpreter are for Python only"
+            )
         found_words = read_program(words)
         if (said := command_in_path(found_words.script, environment, directory)) is not None:
             raise click.UsageError(said)

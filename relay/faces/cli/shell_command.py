@@ -201,5 +201,8 @@ def _foreign(words: Sequence[str], path: str) -> str:
     if _SHELLS.match(_beginning(path)) and not os.path.dirname(word):
         return f"{what}. If it runs a module of this name: -m {word}"
     if _is_text(path) and not os.path.dirname(word):
-        return f"{what}: one of another debugger is named by its path, with --adapter NAME"
-    return f"{what}: name the Python program that it starts, such as {EXAMPLE}"
+        return f"{what}: one of another debugger is named by its path, with --adapter NAME: {path}"
+    name = f"{what}: name the Python program that it starts, such as {EXAMPLE}"
+    if os.path.dirname(word):
+        return f"{name}; or the debugger that it has, by --adapter NAME"
+    return f"{name}; a script in another language stands alone, too: app.pl --flag"
