@@ -532,3 +532,40 @@ async def test_a_breakpoint_is_changed_without_its_texts_being_checked(
     await session.resume(wait=60)
     assert "i is 8\n" in await session.printed("console")
     await session.delete()
+
+
+WAITS = """
+    sub wait_long {
+        my ($n) = @_;
+        {what};    # @waits
+    }
+    wait_long(7);
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("pipe my $in, my $out; <$in>", "pause: waits.pl:{waits} in main::wait_long"),
+        ("1 while 1", "pause: waits.pl:{waits} in main::wait_long"),
+        ("sleep 600", "not known: the pause ended what it waited for, and so the program"),
+    ],
+)
+async def test_a_run_that_takes_too_long_says_where_it_stands(
+    program: Write, tmp_path: Path, what: str, said: str
+) -> None:
+    """What Perl waits for is not known; a place beyond the last statement is none."""
+    waits = program(WAITS.replace("{what}", what), "waits.pl")
+    done = await trio.run_process(
+        [sys.executable, "-m", "relay", "run", "--timeout", "1", "waits.pl"],
+        cwd=waits.path.parent,
+        env=environment(tmp_path / "state"),
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    lines = done.stderr.decode().splitlines()
+    assert lines[0] == f"[hang] {said.replace('{waits}', str(waits.line('waits')))}"
+    assert lines[-1] == "[end] ended by --timeout after 1 s, 0 stops"
+    assert (" $n = 7" in lines) == said.startswith("pause"), lines
+    assert done.returncode == 124

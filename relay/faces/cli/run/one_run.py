@@ -79,6 +79,8 @@ class OneRun:
         self._calls: RunCalls | None = None
         self._unanswered: str | None = None
         self._is_ending = self._ends_at_stop = self._is_late = False
+        self._place_reported: trio.Event | None = None
+        """Set when it is reported where it stands, at a pause made for that: no stop of the user's."""
         self._has_begun = self._is_end_written = False
         self.interrupted: signal.Signals | None = None
         self.is_left = False
@@ -257,7 +259,8 @@ class OneRun:
             self._ends_at_stop = True  # when what is asked there is answered
             await self._signalled.wait()
         await self._say_what_it_did()
-        self._is_late = self.interrupted is None and not self._session.is_over
+        is_over = self._session.is_over and self._place_reported is None
+        self._is_late = self.interrupted is None and not is_over
         self._is_ending = True
         with suppress(RelayError):  # it has ended meanwhile
             await terminate(self._session)
@@ -276,12 +279,21 @@ class OneRun:
                 await self._calls.keep()
 
     async def _write_hang(self) -> None:
-        """What each thread waits for, of a program that runs."""
+        """What each thread waits for, or where it stands, of a program that runs."""
         session = self._session
         if session.stop is None and not session.is_over:
-            from relay.faces.cli.run.hang import write_hang
+            from relay.faces.cli.run.hang import write_hang, write_where
 
-            await write_hang(session, self._streams, self._writer, 2 * self._options.max_chars)
+            room = 2 * self._options.max_chars
+            if not await write_hang(session, self._streams, self._writer, room):
+                self._is_late = (
+                    self.interrupted is None
+                )  # even if a pause ends it, as it does a sleep
+                self._place_reported = trio.Event()
+                try:
+                    await write_where(session, self._streams, self._writer)
+                finally:
+                    self._place_reported.set()
 
     # Streams -----------------------------------------------------------------------------
 
@@ -299,8 +311,10 @@ class OneRun:
         session = self._session
         while await session.events.wait(self._cursor, types=STOPS) is not None:
             self._cursor = session.events.last_seq
-            if (stop := session.stop) is None:
+            if (stop := session.stop) is None or self._place_reported is not None:
                 if session.is_over:
+                    if self._place_reported is not None:
+                        await self._place_reported.wait()
                     await self._give_up_question()
                     return
                 continue

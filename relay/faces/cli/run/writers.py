@@ -68,6 +68,7 @@ class RunWriter(Protocol):
     async def called(self, calls: CallsResult) -> None: ...
     async def traced(self, number: int, found: TraceResult) -> None: ...
     async def hung(self, found: HangReport) -> None: ...
+    async def stood(self, report: Report) -> None: ...
     async def captured(self, captures: Captures) -> None: ...
     async def noted(self, text: str) -> None: ...
     async def failed(self, error: RelayError) -> None: ...
@@ -142,6 +143,12 @@ class TextWriter:
     async def hung(self, found: HangReport) -> None:
         """What each thread was doing or waiting for, of a program that is ended early."""
         await self._say(self._styled("[hang] ", bold=True) + found.report)
+
+    async def stood(self, report: Report) -> None:
+        """Where a program was that is ended early, if its debugger knows no more."""
+        head, _, rest = render(report, self._max_chars).partition("\n")
+        lines = [self._styled(f"[hang] {head}", bold=True), *rest.splitlines()]
+        await self._say("\n".join(self._marked(line) for line in lines))
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
@@ -250,6 +257,11 @@ class JsonWriter:
         """What each thread was doing or waiting for, as text, and the circles that there are."""
         circles = [circle.text for circle in found.deadlocks]
         await self._say("hang", blocked=found.blocked, deadlocks=circles, report=found.report)
+
+    async def stood(self, report: Report) -> None:
+        """Where it was, as text: whether it is blocked, and by what, is not known."""
+        text = render(report, self._max_chars)
+        await self._say("hang", blocked=None, deadlocks=None, report=text)
 
     async def captured(self, captures: Captures) -> None:
         """What was kept, in rows."""

@@ -256,8 +256,10 @@ sub urgent {
         $pause = 1 if (serve(0) || '') eq 'pause';
     }
     if ($pause && $sock) {
-        # Between the start of Perl and that of the program there is no place to stop at.
-        if (@{walk_stack()}) { stop({reason => 'pause'}) }
+        # Between the start of Perl and that of the program there is no place to stop at, nor past
+        # its last statement: a signal ends a sleep that was that.
+        my $calls = walk_stack();
+        if (@$calls && $calls->[0][2]) { stop({reason => 'pause'}) }
         else { ($mode, $single) = ('pause', 1) }
     }
     restore();
