@@ -458,6 +458,10 @@ async def test_a_run_says_what_its_never_hit_lines_leave_open(
             ["--break", "forks.pl:1", "--why", "$empty"],
             "--why '$empty': the perl adapter cannot say who wrote a value",
         ),
+        (
+            ["--trace", "main", "--until-result", "result"],
+            "--trace main: the perl adapter cannot trace a call",
+        ),
     ],
 )
 async def test_a_run_with_a_question_that_perl_cannot_answer_does_not_begin(

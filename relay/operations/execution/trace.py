@@ -55,6 +55,7 @@ from relay.operations.functions import (
 from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
@@ -99,6 +100,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     far. If `wait` is over first, the trace goes on; GET the same route reads it.
     """
     session.require_control("trace a call")
+    require_tracer(session)
     stop = session.require_stop("trace a call")
     inspector = recorder_of(session, "trace a call")
     wanted = await _wanted(session, body)
@@ -123,6 +125,11 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         await resume_all(session, stop, "trace a call", thread, expects_stop=True)
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
+
+
+def require_tracer(session: Session) -> None:
+    """Raise NotSupported for a debugger that traces no calls, whatever the session's state."""
+    session.debugger.require(Ability.TRACE, "trace a call")
 
 
 async def get_trace(session: Session, *, query: TraceView) -> TraceResult:

@@ -142,6 +142,11 @@ class OneRun:
 
     def _require_answers(self) -> None:
         """Raise NotSupported for a question that the debugger can never answer."""
+        if self._question is not None:
+            from relay.operations.execution.trace import require_tracer
+
+            with named(self._question.option):
+                require_tracer(self._session)
         if whys := self._options.whys:
             from relay.operations.history.history import require_writers
 
