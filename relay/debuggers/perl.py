@@ -6,7 +6,7 @@ import sys
 
 from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger
 from relay.models.adapters import LAUNCH
-from relay.perl.refusals import SYNTAX, UNREACHED
+from relay.perl.refusals import SIDE_EFFECTS, SYNTAX, UNREACHED
 from relay.session.debugger import Ability
 
 PERL = StandardDebugger(
@@ -19,6 +19,7 @@ PERL = StandardDebugger(
     launch_template={**LAUNCH, "awaitCompilation": True},
     syntax_error=SYNTAX,
     unreached_error=UNREACHED,
+    changing_error=SIDE_EFFECTS,
     command=(sys.executable, "-m", "relay.perl"),
     attach_template={"host": "{host}", "port": "{port}", "pathMapping": "{path_mapping}"},
     filters={RAISED: ("caught", "uncaught"), UNCAUGHT: ("uncaught",)},

@@ -186,6 +186,10 @@ class Debugger(ABC):
         """Why a text or the program does not compile, if that is what it refused a request for."""
         return None
 
+    def changed_by(self, error: DebuggerError) -> str | None:
+        """What in an expression would change something, if it was refused for that."""
+        return None
+
     # Itself ------------------------------------------------------------------------------
 
     install_command = ""

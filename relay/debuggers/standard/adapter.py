@@ -87,6 +87,10 @@ class StandardAdapter(Debugger):
     unreached_error: int | None = None
     """The number of a structured error by which the adapter says that nothing listens where it was to attach."""
 
+    changing_error: int | None = None
+    """The number of a structured error by which the adapter refuses an expression that changes something.
+    Its `variables` have the `reason`; its text may speak of a flag that only a DAP client can give."""
+
     stdin_request: str | None = None
     """A request, not of DAP, that takes `input` and `eof` for the program's standard input."""
 
@@ -138,6 +142,14 @@ class StandardAdapter(Debugger):
             return None
         facts = known.get("variables")
         return AdapterSyntaxFault.of(facts if isinstance(facts, Mapping) else {})
+
+    def changed_by(self, error: DebuggerError) -> str | None:
+        """As the adapter says it by the number of its error."""
+        known = error.structured
+        if self.changing_error is None or known.get("id") != self.changing_error:
+            return None
+        facts = known.get("variables")
+        return str(facts.get("reason", "")) if isinstance(facts, Mapping) else ""
 
     def is_unreached(self, error: RelayError) -> bool:
         """Whether the adapter says that nothing listens where it was to attach."""

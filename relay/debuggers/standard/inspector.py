@@ -443,6 +443,8 @@ class StandardInspector(Inspector):
         said = str(error.details.get("adapter_message") or error.message)
         if self._debugger.syntax_fault(error) is not None:
             raise EvaluateError(f"SyntaxError: {said}") from None
+        if (change := self._debugger.changed_by(error)) is not None:
+            said = f"Side effects not allowed: {change}"
         return {"exception": said}
 
     def _cannot(self, what: str) -> Never:
