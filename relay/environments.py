@@ -59,7 +59,12 @@ def is_installed_command(path: str) -> bool:
 
 
 def named_language(path: str) -> str | None:
-    """What runs a script by its first line, without a version: `perl`, `python`; None without one."""
+    """What runs a script by its first line, without a version: `perl`, `python`; None without one.
+
+    A pipe is not read: it is for the program.
+    """
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, "rb") as file:
             found = _FIRST_LINE.match(file.readline(_LONGEST_FIRST_LINE))
