@@ -46,6 +46,56 @@ async def test_of_unittest(api: Api, program: Write, version: str) -> None:
     assert f" MainThread in test {under_way(report)}: waits for " in report["report"]
 
 
+FIXTURES = """
+    import threading
+    import unittest
+
+    def wait():
+        threading.Event().wait(600)
+
+    def setUpModule():
+        if "WHERE" == "setUpModule":
+            wait()
+
+    def tearDownModule():
+        if "WHERE" == "tearDownModule":
+            wait()
+
+    class TestFirst(unittest.TestCase):
+        @classmethod
+        def setUpClass(cls):
+            if "WHERE" == "TestFirst.setUpClass":
+                wait()
+
+        @classmethod
+        def tearDownClass(cls):
+            if "WHERE" == "TestFirst.tearDownClass":
+                wait()
+
+        def test(self):
+            pass
+
+    class TestSecond(unittest.TestCase):
+        def test(self):
+            pass
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "where", ["setUpModule", "tearDownModule", "TestFirst.setUpClass", "TestFirst.tearDownClass"]
+)
+async def test_of_what_unittest_runs_around_tests(
+    api: Api, program: Write, where: str, version: str
+) -> None:
+    code = program(FIXTURES.replace("WHERE", where))
+    session = await api.session(python_path=bare(version))
+    words = {"args": [code.path.stem], "cwd": str(code.path.parent)}
+    await session.post("/launch", module="unittest", **words, wait=0)
+    report = await hang(session, under_way)
+    assert under_way(report) == f"{code.path.stem}.{where}"
+
+
 @pytest.mark.parametrize("what", ["function", "case", "below the root"])
 async def test_of_pytest(api: Api, program: Write, tmp_path: Path, what: str) -> None:
     code = program("""

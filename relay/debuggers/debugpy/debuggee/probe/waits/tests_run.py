@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 _CASES = (("unittest", "case.py"), ("twisted", "trial", "_synctest.py"))
 """Where cases of unittest, and those of twisted's trial, which are others, run."""
+_FIXTURES = {
+    # function of unittest's suites: (the local that has what it is of, what it calls there)
+    "_handleClassSetUp": ("currentClass", "setUpClass"),
+    "_tearDownPreviousClass": ("previousClass", "tearDownClass"),
+    "_handleModuleFixture": ("currentModule", "setUpModule"),
+    "_handleModuleTearDown": ("previousModule", "tearDownModule"),
+}
 
 
 def test_run_in(frames: list[Any]) -> str | None:
@@ -25,7 +32,18 @@ def test_run_in(frames: list[Any]) -> str | None:
             case = dict(items_of(frame.f_locals)).get("self")
             method = stored_field(case, "_testMethodName")
             return f"{full_name(type(case))}.{method}" if type(method) is str else None
+        if (fixture := _fixture_of_suite(frame)) is not None:
+            return fixture
     return None
+
+
+def _fixture_of_suite(frame: Any) -> str | None:
+    """What unittest runs ahead of the tests of a class or a module, or after them, as `module.Class.setUpClass`."""
+    name, called = _FIXTURES.get(frame.f_code.co_name, ("", ""))
+    if not name or not _is_of(frame, frame.f_code.co_name, "unittest", "suite.py"):
+        return None
+    owner: Any = dict(items_of(frame.f_locals)).get(name)
+    return f"{owner if type(owner) is str else full_name(owner)}.{called}"
 
 
 def runs_test_of_pytest(frame: Any) -> bool:
