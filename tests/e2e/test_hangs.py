@@ -517,6 +517,42 @@ async def test_a_connection_of_the_program_that_has_locked_a_database_is_told(
     assert wait["note"] == "a connection of this program has locked it to write"
 
 
+OWN_CURSOR = """
+    import os
+    import sqlite3
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, query):
+            return super().execute(query)
+
+    class Logged(Cursor):
+        def executescript(self, script):
+            return super(Cursor, self).executescript(script)
+
+    def connect():
+        return sqlite3.connect(os.path.abspath("own.db"), timeout=1000, isolation_level=None)
+
+    holder, waiting = connect(), connect()
+    holder.execute("begin immediate")
+    print("up", flush=True)
+    waiting.cursor(factory={cursor}).{call}("create table t (n)")
+"""
+
+
+@pytest.mark.parametrize("call", ["Cursor execute", "Logged executescript"])
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_locked_database_is_told_where_a_method_calls_that_of_its_base_class(
+    api: Api, program: Write, version: str, call: str
+) -> None:
+    cursor, method = call.split()
+    code = program(OWN_CURSOR.format(cursor=cursor, call=method))
+    session = await up(api, code, python_path=bare(version))
+    told = await hang(session, lambda told: told["blocked"] and "waits for lock" in told["report"])
+    [wait] = waits(told).values()
+    assert (wait["kind"], wait["on"]) == ("lock", f"the database {code.path.with_name('own.db')}")
+    assert wait["note"] == "a connection of this program has locked it to write"
+
+
 NAPS = """
     import sqlite3
     import sys

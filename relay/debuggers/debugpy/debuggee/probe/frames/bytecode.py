@@ -188,6 +188,8 @@ def _effect(one: Any) -> tuple[int, int] | None:
         return 1, 2 if sys.version_info >= (3, 12) and arg & 1 else 1
     if name == "LOAD_METHOD":
         return 1, 2
+    if name == "LOAD_SUPER_ATTR":
+        return 3, 2 if arg & 1 else 1
     if name == "BINARY_SLICE":
         return 3, 1
     if name.startswith(("BINARY_", "INPLACE_")) or name in ("COMPARE_OP", "IS_OP", "CONTAINS_OP"):
@@ -299,6 +301,9 @@ def _expression(code: Any, at: int, position: int) -> Any:
         return "constant", one.argval
     if name in ("LOAD_ATTR", "LOAD_METHOD"):
         return "attribute", pushed(code, at, 0), one.argval
+    if name == "LOAD_SUPER_ATTR":  # from 3.12 on; before there is a call of `super`
+        given = [pushed(code, at, depth) for depth in (1, 0)] if (one.arg or 0) & 2 else []
+        return "attribute", ("call", pushed(code, at, 2), ("arguments", *given)), one.argval
     if name == "BINARY_SUBSCR" or (name == "BINARY_OP" and "[" in str(one.argrepr)):
         return "item", pushed(code, at, 1), pushed(code, at, 0)
     operator = _ARITHMETIC.get(name, one.argrepr if name == "BINARY_OP" else "")

@@ -83,6 +83,19 @@ def attribute_of(value: Any, name: str) -> Any:
     return _bound(inherited, name, value, plan.cls)
 
 
+def attribute_behind(cls: Any, value: Any, name: str) -> Any:
+    """What `super(cls, value)` finds by the name, or Computed; AttributeError if nothing is stored.
+
+    Of instances only.
+    """
+    plan = plan_of(value)
+    behind = [place for place, one in enumerate(plan.mro) if one is cls]
+    inherited = _in_classes(plan.mro[behind[0] + 1 :], name) if behind else _NOTHING
+    if inherited is _NOTHING or plan.family == "class":
+        raise AttributeError(f"nothing is stored as {name!r} behind the class")
+    return _bound(inherited, name, value, plan.cls)
+
+
 def _in_classes(mro: Iterable[type], name: str) -> Any:
     for cls in mro:
         namespace = namespace_of(cls)

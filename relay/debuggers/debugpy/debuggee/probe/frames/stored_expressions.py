@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.static_lookup import (
         Computed,
+        attribute_behind,
         attribute_of,
         stored_item,
     )
@@ -44,7 +45,12 @@ def stored_result(expression: Any, frame: Any) -> Any:
                 return space[expression[1]]
         raise LookupError(expression[1])
     if kind == "attribute":
-        found = attribute_of(stored_result(expression[1], frame), str(expression[2]))
+        name = str(expression[2])
+        if expression[1][0] == "call" and stored_result(expression[1][1], frame) is super:
+            cls, value = _given_to_super(expression[1][2][1:], frame)
+            found = attribute_behind(cls, value, name)
+        else:
+            found = attribute_of(stored_result(expression[1], frame), name)
         if type(found) is Computed:
             raise LookupError(expression[2])
         return found
@@ -57,6 +63,16 @@ def stored_result(expression: Any, frame: Any) -> Any:
             *(stored_result(one, frame) for one in (expression[1], *expression[2][1:]))
         )
     raise LookupError(kind)
+
+
+def _given_to_super(given: Any, frame: Any) -> list[Any]:
+    """The class and the object; without arguments they are those of the method."""
+    code = frame.f_code
+    if not given and code.co_argcount:
+        given = ("local", "__class__"), ("local", code.co_varnames[0])
+    if len(given) != 2:
+        raise LookupError("super")
+    return [stored_result(one, frame) for one in given]
 
 
 def _whole_number(operation: str, left: Any, right: Any) -> int:
