@@ -148,6 +148,66 @@ async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Progr
         assert await lives_on(process)
 
 
+async def test_the_first_stop_after_an_attach_is_told_with_all_that_its_thread_says(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    loop = program(LOOP)
+    with target(loop.text) as process:
+        session = await api.session()
+        await session.breakpoint(loop.text, loop.line("work"))
+        await session.post("/attach", connect_timeout=30, pid=process.pid)
+        await session.until_paused()
+        report = (await session.get("/report"))["report"]
+        assert report.startswith(f"breakpoint bp_1: {Path(loop.text).name}:{loop.line('work')}")
+        await session.resume()
+        assert (await session.get("/report"))["report"].startswith("breakpoint bp_1 (hit 2): ")
+        await session.delete()
+
+
+LOST_DIRECTORY = """
+    import os
+    import tempfile
+    import time
+
+    def work(count):
+        return count + 1  # @work
+
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+    # As a template engine makes it, which was given a relative place.
+    space = {"work": work}
+    exec(compile("def render(count): return work(count)", "some/page.html", "exec"), space)
+    count = 0
+    print("up", flush=True)
+    while count >= 0:
+        count = space["render"](count)
+        time.sleep(0.005)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_a_process_whose_directory_is_gone(
+    api: Api, program: Callable[..., Program], version: str
+) -> None:
+    loop = program(LOST_DIRECTORY)
+    with target(loop.text, python=installed_python(version)) as process:
+        await stop_in_work(api, loop, pid=process.pid)
+        assert await lives_on(process)
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_a_program_that_loses_its_directory_runs_as_ever(
+    api: Api, program: Callable[..., Program], version: str
+) -> None:
+    text = LOST_DIRECTORY.replace("count >= 0", "count < 3")
+    lost = program(text)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(lost.text, lost.line("work"), condition="count == 2")
+    stop = await session.launch(lost.text)
+    assert stop["current_location"]["line"] == lost.line("work")
+    assert (await session.resume())["exit_code"] == 0
+
+
 async def test_what_an_attached_program_has_made_is_collected_as_ever(
     api: Api, program: Callable[..., Program]
 ) -> None:

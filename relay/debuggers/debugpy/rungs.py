@@ -370,6 +370,8 @@ def debug_arguments() -> dict[str, Any]:
         # SystemExit is an end, not an error.
         "breakOnSystemExit": [],
         "stopAllThreadsOnSuspend": True,
+        # Nothing is reloaded; without a directory here pydevd asks for the current one, which may be gone.
+        "autoReload": {"enable": False, "watchDirectories": ["/"]},
     }
 
 

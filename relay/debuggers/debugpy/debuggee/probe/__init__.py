@@ -82,6 +82,7 @@ PARTS = (
     "process/descriptors",
     "process/ending",
     "hooks/hidden_files",
+    "hooks/lost_directory",
     "hooks/equal_codes",
     "hooks/install",
     "stops/entry_stop",

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         report_debugger,
         unfit,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.lost_directory import (
+        place_files_of_lost_directory,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import keep_own_modules
     from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import (
         hide_own_threads,
@@ -96,6 +99,7 @@ def patch_program() -> None:
     apply_patch("ended threads", keep_no_threads)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)
+    apply_patch("lost directory", place_files_of_lost_directory)
     apply_patch("equal codes", separate_equal_codes)
     apply_patch("templates", show_templates)
     apply_patch("children", announce_children)

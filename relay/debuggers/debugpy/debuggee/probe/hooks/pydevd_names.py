@@ -372,6 +372,12 @@ NEEDS = (
         {_PYDB: "_internal_get_file_type PYDEV_FILE"},
     ),
     Need(
+        "lost directory",
+        False,
+        "where the current directory is gone, code of files with relative names fails",
+        {"pydevd_file_utils": "_apply_func_and_normalize_case _library_dir"},
+    ),
+    Need(
         "equal codes",
         False,
         "of two files with the same function in the same line only one has breakpoints there",
