@@ -76,6 +76,9 @@ def keep_no_threads() -> None:
     """From now on a thread that has ended goes when the program lets go of it."""
     constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
     patch(constants, "_get_or_compute_thread_id_with_lock", _name_of_thread)
+    for thread in list(constants._thread_id_to_thread_found.values()):
+        # After an attach some have a name already: what stops first is told by it.
+        thread.__dict__.setdefault(_NUMBER_OF_THREAD, id(thread))
     constants._thread_id_to_thread_found.clear()
     monkey: Any = sys.modules["_pydev_bundle.pydev_monkey"]
     patch(monkey._NewThreadStartupWithTrace, "__init__", _ahead_of_new_thread)
