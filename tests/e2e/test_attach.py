@@ -21,6 +21,7 @@ import trio
 
 from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
+from relay.debuggers.debugpy.injection import inject
 from relay.process.ports import free_port
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
@@ -530,6 +531,84 @@ async def test_an_attach_in_vain_does_the_target_no_harm(
         await session.post("/attach", pid=process.pid, connect_timeout=120)
         await session.delete()
         assert process.poll() is None
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_program_goes_on_whose_debugger_breaks_off_the_handshake(
+    api: Api, program: Callable[..., Program], tmp_path: Path, version: str, waits: bool
+) -> None:
+    """As a relay does that is killed meanwhile. Its main thread waits for the end of that."""
+    loop = program(
+        """
+        import threading
+        import time
+
+        over = threading.Event()
+        threading.Timer(0.5, over.set).start()
+        print("up", flush=True)
+        WAIT
+        while True:
+            time.sleep(0.005)
+    """.replace("WAIT", "over.wait()" if waits else "")
+    )
+    said = tmp_path / "stderr"
+    with (
+        said.open("wb") as errors,
+        target(loop.text, python=installed_python(version), stderr=errors) as process,
+    ):
+        listener = trio.socket.socket()
+        await listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(inject, process.pid, "127.0.0.1", port, "token")
+            with trio.fail_after(DEADLINE):
+                peer, _ = await listener.accept()
+            peer.close()
+            nursery.cancel_scope.cancel()
+        listener.close()
+        assert await lives_on(process)
+        await pause_and_let_go(api, process.pid)
+        assert await lives_on(process)
+    assert said.read_bytes() == b""
+
+
+async def pause_and_let_go(api: Api, pid: int) -> None:
+    """The next one attaches as ever, pauses, and lets go."""
+    session = await api.session()
+    await session.post("/attach", pid=pid, connect_timeout=30)
+    assert (await session.post("/pause", wait=30))["status"] == "paused"
+    await session.delete()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of others are known on Linux only")
+async def test_a_process_without_free_descriptors(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    loop = program("""
+        import os
+        import resource
+        import time
+
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        while True:
+            try:
+                last = os.open(os.devnull, os.O_RDONLY)
+            except OSError:
+                break
+        os.close(last)
+        print("up", flush=True)
+        while True:
+            time.sleep(0.005)
+    """)
+    with target(loop.text) as process:
+        refused = await refusal(api, pid=process.pid)
+        assert refused.code == "ATTACH_FAILED"
+        assert "has 63 of 64 file descriptors open" in refused.message
+        prlimit = str(refused.details["suggestion"]).rpartition(": ")[2]
+        assert prlimit == f"prlimit --pid {process.pid} --nofile=128:128"
+        assert await lives_on(process)
 
 
 async def test_a_debugger_that_comes_too_late_says_nothing_in_the_program(

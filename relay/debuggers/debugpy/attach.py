@@ -170,19 +170,29 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
             nursery.start_soon(_refuse_at_end, pid)
             nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)
             try:
-                await listener.admit(debuggee)
-            except* TooLateError:
-                raise _too_late(pid) from None
-            except* PatchedError:
-                raise _patched(pid) from None
-            except* TakenError:
-                raise AttachFailed(
-                    f"cannot attach: process {pid} is {TAKEN}",
-                    pid=pid,
-                    suggestion=Action.END_OTHER_CLIENT,
-                ) from None
-            await _shake_hands(debuggee, mappings)
+                await _admit(listener, debuggee, pid)
+                await _shake_hands(debuggee, mappings)
+            except BaseException:
+                # The injector waits for a thread that it interrupted, and that one for us.
+                if debuggee.link is not None:
+                    debuggee.link.hang_up()
+                raise
             nursery.cancel_scope.cancel()
+
+
+async def _admit(listener: JoinListener, debuggee: Debuggee, pid: int) -> None:
+    try:
+        await listener.admit(debuggee)
+    except* TooLateError:
+        raise _too_late(pid) from None
+    except* PatchedError:
+        raise _patched(pid) from None
+    except* TakenError:
+        raise AttachFailed(
+            f"cannot attach: process {pid} is {TAKEN}",
+            pid=pid,
+            suggestion=Action.END_OTHER_CLIENT,
+        ) from None
 
 
 def _patched(pid: int) -> AttachFailed:

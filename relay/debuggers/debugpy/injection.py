@@ -99,7 +99,7 @@ def attach():
         except Exception:
             pass  # as it will there, which says so
         if is_awaited():
-            attach_pid_injected.attach({setup!r})
+            with_end_of_wait(attach_pid_injected.attach)
     except BaseException:
         pass  # it has given its reason; the program must not get the exception
     finally:
@@ -108,6 +108,29 @@ def attach():
         if was_quiet is not None:
             os.environ[quiet] = was_quiet
         sys.setswitchinterval(interval)
+def with_end_of_wait(attach):
+    # This thread waits for the end of the handshake, in pydevd also where that has broken off.
+    import debugpy, pydevd
+    class BrokenOff(BaseException):
+        pass
+    def wait_for_ready_to_run(py_db):
+        while not py_db.ready_to_run:
+            if py_db.pydb_disposed:
+                raise BrokenOff
+            py_db.process_internal_commands()
+            py_db._py_db_command_thread_event.clear()
+            py_db._py_db_command_thread_event.wait(0.02)
+    def connect(*given, **named):
+        try:
+            original(*given, **named)
+        except BrokenOff:
+            pass
+    original, debugpy.connect = debugpy.connect, connect
+    wait, pydevd.PyDB.wait_for_ready_to_run = pydevd.PyDB.wait_for_ready_to_run, wait_for_ready_to_run
+    try:
+        attach({setup!r})
+    finally:
+        debugpy.connect, pydevd.PyDB.wait_for_ready_to_run = original, wait
 def can_be_debugged():
     threading = sys.modules.get("threading")
     if threading is None or threading.main_thread().is_alive():

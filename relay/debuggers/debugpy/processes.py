@@ -25,6 +25,8 @@ from relay.session.debuggee.debuggee import LIVE, Debuggee
 
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 CAP_SYS_PTRACE = 19
+DESCRIPTORS_NEEDED = 3
+"""By the debugger that comes into a process: one for its connection, two for files that it reads."""
 
 LISTEN = "start the target with `python -m debugpy --listen PORT` and attach by port"
 _PYTHON = re.compile(r"^(python|pypy)[0-9.]*[a-z]?(\.exe)?$", re.IGNORECASE)
@@ -96,7 +98,25 @@ def _of_state(process: psutil.Process) -> Obstacle | None:
             f"process {process.pid} is traced by process {tracer} already",
             f"End the debugger or tracer that has it (pid {tracer})",
         )
-    return None
+    return _of_descriptors(process)
+
+
+def _of_descriptors(process: psutil.Process) -> Obstacle | None:
+    """The debugger opens files there, and a connection: a program that leaks descriptors has none left for it."""
+    pid = process.pid
+    try:
+        limit, most = process.rlimit(psutil.RLIMIT_NOFILE)
+        used = sum(int(name) < limit for name in os.listdir(f"/proc/{pid}/fd"))
+    except (AttributeError, OSError, psutil.AccessDenied):  # another system, or not ours to see
+        return None
+    if limit < 0 or limit - used >= DESCRIPTORS_NEEDED:
+        return None
+    more = f"prlimit --pid {pid} --nofile={limit + 64}:{max(most, limit + 64)}"
+    return Obstacle(
+        f"process {pid} has {used} of {limit} file descriptors open, and the debugger needs"
+        f" {DESCRIPTORS_NEEDED}",
+        f"Let it have more: {more}",
+    )
 
 
 def obstacle_to_tracing() -> Obstacle | None:
