@@ -30,6 +30,36 @@ POOL = """
 """
 
 
+BROKEN = """
+    import os
+    from concurrent.futures import ProcessPoolExecutor
+
+    def leaves():
+        os._exit(7)
+
+    if __name__ == "__main__":
+        with ProcessPoolExecutor(2) as pool:
+            pool.submit(leaves).result()
+"""
+
+
+def test_the_worker_that_has_broken_a_pool_is_told_ahead_of_those_that_the_pool_has_ended(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "pool.py", BROKEN)
+    run = subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--children", "--on-exception", "--", program.text],
+        env=environment(tmp_path / "state"),
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    told = run.stderr.partition("[end] ")[2].splitlines()[1:]
+    assert re.fullmatch(r"process \d+ \(pool.py\) exited with code 7", told[0]), run.stderr
+    assert all(line.endswith(" (pool.py) was ended by SIGTERM") for line in told[1:])
+
+
 def test_workers_that_are_terminated_are_one_line(tmp_path: Path) -> None:
     program = Program.write(tmp_path / "pool.py", POOL)
     run = subprocess.run(

@@ -40,6 +40,9 @@ STEP_SECONDS = 0.3
 LIST_SECONDS = 2.0
 """How long a child may take to list its threads; then those of the last time are shown."""
 
+CAUSE_SECONDS = 1.0
+"""So long after a child has failed others are ended because of it: a pool ends those that are left."""
+
 Announce = Callable[[], None]
 T = TypeVar("T")
 
@@ -67,6 +70,7 @@ class ProcessGroup:
         self._current: Debuggee | None = None
         self._resumed: tuple[Debuggee, PendingStop] | None = None
         self._expects_stop = False
+        self._failed_exit: tuple[float, str, int | None] | None = None
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
         self._collections: dict[Any, Debuggee] = {}
@@ -124,9 +128,22 @@ class ProcessGroup:
         if not (child.runs_free or silently or self.session.is_over):
             lost = announce_end(stop)
         self.forget_stop(child)
-        if lost is not None:
-            self.program.events.process_lost(lost, child.pid)
+        if not (silently or self.session.is_over):
+            self._note_loss(child, lost)
         self.announce_next()
+
+    def _note_loss(self, child: Child, lost: str | None) -> None:
+        """Who ends the others of a pool as one has left it is not what they were lost by."""
+        now = trio.current_time()
+        if lost is None:
+            if (child.exit_code or 0) > 0:
+                words = f"process {child.pid} ({self.process_of(child)['name']}) exited with code"
+                self._failed_exit = now, f"{words} {child.exit_code}", child.pid
+            return
+        if self._failed_exit is not None and now < self._failed_exit[0] + CAUSE_SECONDS:
+            self.program.events.process_lost(*self._failed_exit[1:])
+        self._failed_exit = None
+        self.program.events.process_lost(lost, child.pid)
 
     def forget_stop(self, child: Debuggee) -> None:
         """The session is not paused any more, if it was so in a child that has gone."""

@@ -141,7 +141,7 @@ class ProgramRun:
         self._started_at: float | None = None
         self._ended_at: float | None = None
 
-    # Invariants: `lost` is in the words of the last of `losses`, or None; a run has no end without a start.
+    # Invariants: `lost` is in the words of one of `losses`, or None; a run has no end without a start.
 
     @property
     def runtime_seconds(self) -> float:
@@ -195,7 +195,8 @@ class ProgramRun:
 
     def lose(self, words: str, pid: int | None = None, *, itself: bool = False) -> None:
         """A process was killed, and nobody had asked it anything: clients are to learn of it."""
-        self.lost, self.was_lost_itself = words, itself
+        if itself or self.lost is None:  # others may have been ended because of the first
+            self.lost, self.was_lost_itself = words, itself
         self.losses.append(Loss(words, pid))
 
     def fail_without_stop(self, failed: FailedWithoutStop) -> None:
