@@ -43,7 +43,7 @@ BROKEN = """
 """
 
 
-def test_the_worker_that_has_broken_a_pool_is_told_ahead_of_those_that_the_pool_has_ended(
+def test_the_worker_that_has_broken_a_pool_is_told_beside_those_that_the_pool_has_ended(
     tmp_path: Path,
 ) -> None:
     program = Program.write(tmp_path / "pool.py", BROKEN)
@@ -56,8 +56,41 @@ def test_the_worker_that_has_broken_a_pool_is_told_ahead_of_those_that_the_pool_
         check=False,
     )
     told = run.stderr.partition("[end] ")[2].splitlines()[1:]
-    assert re.fullmatch(r"process \d+ \(pool.py\) exited with code 7", told[0]), run.stderr
-    assert all(line.endswith(" (pool.py) was ended by SIGTERM") for line in told[1:])
+    ends = sorted(line.partition(" (pool.py) ")[2] for line in told)
+    assert ends[0] == "exited with code 7", run.stderr
+    assert set(ends[1:]) <= {"was ended by SIGTERM"}
+
+
+DAEMON = """
+    import os
+    import time
+
+    up, say_up = os.pipe()
+    if os.fork():
+        os.read(up, 1)
+        os._exit(0)
+    os.setsid()
+    print(os.getpid(), flush=True)
+    os.write(say_up, b".")
+    time.sleep(60)
+"""
+
+
+def test_a_daemon_that_outlives_its_program_is_told_to_have_been_ended_with_it(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "daemon.py", DAEMON)
+    run = subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--children", "--", program.text],
+        env=environment(tmp_path / "state"),
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+    )
+    assert re.findall("^process .*$", run.stderr, re.MULTILINE) == [
+        f"process {run.stdout.strip()} (daemon.py) was ended with the program"
+    ]
 
 
 def test_workers_that_are_terminated_are_one_line(tmp_path: Path) -> None:

@@ -169,7 +169,8 @@ def announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | N
     ended = None
     if not child.said_terminated:
         ended = f"was ended by {signal}" if signal else _UNKNOWN_END
-        if signal == "SIGKILL" and (program.said_terminated or is_wanted):
+        is_over = program.said_terminated or program.ends_the_rest
+        if signal == "SIGKILL" and (is_over or is_wanted):
             ended = "was ended with the program"
     elif stop is not None:
         ended = "ended" if child.exit_code is None else f"exited with code {child.exit_code}"

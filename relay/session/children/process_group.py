@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -70,7 +71,9 @@ class ProcessGroup:
         self._current: Debuggee | None = None
         self._resumed: tuple[Debuggee, PendingStop] | None = None
         self._expects_stop = False
-        self._failed_exit: tuple[float, str, int | None] | None = None
+        self._left_at: dict[Debuggee, float] = {}  # children that have gone just now
+        self._lost_at = -math.inf  # when the last one was
+        self._told_failed: set[int] = set()  # their numbers
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
         self._collections: dict[Any, Debuggee] = {}
@@ -133,17 +136,24 @@ class ProcessGroup:
         self.announce_next()
 
     def _note_loss(self, child: Child, lost: str | None) -> None:
-        """Who ends the others of a pool as one has left it is not what they were lost by."""
+        """A pool ends its workers because one has left it: that one is told, too, and first.
+
+        Which of them the relay sees gone first is chance.
+        """
         now = trio.current_time()
-        if lost is None:
-            if (child.exit_code or 0) > 0:
-                words = f"process {child.pid} ({self.process_of(child)['name']}) exited with code"
-                self._failed_exit = now, f"{words} {child.exit_code}", child.pid
-            return
-        if self._failed_exit is not None and now < self._failed_exit[0] + CAUSE_SECONDS:
-            self.program.events.process_lost(*self._failed_exit[1:])
-        self._failed_exit = None
-        self.program.events.process_lost(lost, child.pid)
+        if lost is not None:
+            self._lost_at = now
+        self._left_at = {one: at for one, at in self._left_at.items() if now < at + CAUSE_SECONDS}
+        self._left_at[child] = now
+        if now < self._lost_at + CAUSE_SECONDS:
+            for one in (*self._left_at, *self._children):
+                if (one.exit_code or 0) > 0 and one.number not in self._told_failed:
+                    self._told_failed.add(one.number)
+                    name = self.process_of(one)["name"]
+                    words = f"process {one.pid} ({name}) exited with code {one.exit_code}"
+                    self.program.events.process_lost(words, one.pid)
+        if lost is not None:
+            self.program.events.process_lost(lost, child.pid)
 
     def forget_stop(self, child: Debuggee) -> None:
         """The session is not paused any more, if it was so in a child that has gone."""

@@ -108,6 +108,8 @@ class Debuggee:
         self.started = False
         self.initialized = trio.Event()
         self.said_terminated = False
+        self.ends_the_rest = False
+        """Whether the program is over, and what it has left behind is ended from here."""
         self._was_asked_to_pause = False  # and has not stopped since
         self._crashed = False
         self.gone = trio.Event()
@@ -221,6 +223,7 @@ class Debuggee:
 
     async def end_what_is_left(self) -> None:
         """End all its processes that live; the ends of those that are debugged are told."""
+        self.ends_the_rest = True
         await self.end_processes()
         if not self.attached:
             with trio.move_on_after(HANG_UP_GRACE):
