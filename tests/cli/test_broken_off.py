@@ -101,6 +101,7 @@ async def test_a_shell_that_hangs_up_before_its_session_is_named_leaves_none(
         "directory": str(tmp_path),
         "environment": {"RELAY_STATE_DIR": str(tmp_path / "state")},
         "terminal_width": None,
+        "pid_namespace": None,
     }
     settings = Settings(state_dir=tmp_path / "state", standby=False)
     hang_up: list[Callable[[], object]] = []

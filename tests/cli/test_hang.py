@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from relay.process.ports import free_port
 from tests.cli.conftest import Shell
 from tests.e2e.test_attach import target
@@ -109,6 +111,28 @@ def test_a_process_that_is_none_is_refused_in_words(shell: Shell) -> None:
     shell("start", "short.py")
     with_server = shell.run("hang", "--pid", absent, code=1)
     assert with_server.stderr == refused.stderr
+    assert len(shell.json("sessions")["items"]) == 1
+
+
+def test_a_process_of_another_namespace_is_not_taken_for_one_of_the_same_number(
+    shell: Shell,
+) -> None:
+    """As from within a container that shares network and home."""
+    apart = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this user may not make a PID namespace")
+    Program.write(shell.directory / "short.py", "print(1)\n")
+    shell("start", "short.py")
+    for words in (["hang", "--pid", "1"], ["attach", "1"]):
+        command = [*apart, *shell.command(*words)]
+        refused = subprocess.run(
+            command, cwd=shell.directory, capture_output=True, text=True, check=False
+        )
+        assert refused.stderr == (
+            "relay: cannot attach: the relay runs in another PID namespace, in which 1 is another process\n"
+            "  Use a relay of this namespace: RELAY_STATE_DIR=DIR RELAY_PORT=PORT before `relay`\n"
+        )
+        assert refused.returncode == 1
     assert len(shell.json("sessions")["items"]) == 1
 
 

@@ -73,7 +73,7 @@ class ProcessGroup:
         self._expects_stop = False
         self._left_at: dict[Debuggee, float] = {}  # children that have gone just now
         self._lost_at = -math.inf  # when the last one was
-        self._told_failed: set[int] = set()  # their numbers
+        self._failures_announced: set[int] = set()  # their numbers
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
         self._collections: dict[Any, Debuggee] = {}
@@ -147,8 +147,8 @@ class ProcessGroup:
         self._left_at[child] = now
         if now < self._lost_at + CAUSE_SECONDS:
             for one in (*self._left_at, *self._children):
-                if (one.exit_code or 0) > 0 and one.number not in self._told_failed:
-                    self._told_failed.add(one.number)
+                if (one.exit_code or 0) > 0 and one.number not in self._failures_announced:
+                    self._failures_announced.add(one.number)
                     name = self.process_of(one)["name"]
                     words = f"process {one.pid} ({name}) exited with code {one.exit_code}"
                     self.program.events.process_lost(words, one.pid)

@@ -46,6 +46,9 @@ class NeedsOwnProcess(Exception):
 class Caller(ABC):
     """The shell that a command comes from. `terminal_width`: None without a terminal."""
 
+    has_other_numbers = False
+    """Whether its processes have other numbers than for the relay, as those of a container."""
+
     def __init__(
         self, directory: str, environment: Mapping[str, str], terminal_width: int | None
     ) -> None:

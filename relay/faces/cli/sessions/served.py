@@ -42,7 +42,7 @@ from relay.faces.common.reading import read_body
 from relay.models.envelope import success
 from relay.models.fields import StrictModel
 from relay.quick.server import DEFAULT_STATE_DIR, PATH
-from relay.quick.shell import SERVED
+from relay.quick.shell import SERVED, pid_namespace
 
 LINES = b"application/jsonl; charset=utf-8"
 """JSON, a line each."""
@@ -59,6 +59,7 @@ class ShellCommand(StrictModel):
     directory: str = Field(min_length=1)
     environment: dict[str, str]
     terminal_width: int | None = Field(ge=1)
+    pid_namespace: str | None
 
 
 class Written(BaseModel):
@@ -83,6 +84,10 @@ class Served(Caller):
 
     def __init__(self, command: ShellCommand, api: App, reply: _Reply) -> None:
         super().__init__(command.directory, command.environment, command.terminal_width)
+        own = pid_namespace()
+        self.has_other_numbers = None not in (own, command.pid_namespace) and (
+            own != command.pid_namespace
+        )
         self._written: list[Written] = []
         self._api = api
         self._reply = reply

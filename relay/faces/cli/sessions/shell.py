@@ -78,6 +78,12 @@ class Shell:
         """
         import psutil
 
+        if self.caller.has_other_numbers:
+            raise AttachFailed(
+                f"cannot attach: the relay runs in another PID namespace, in which {pid} is another process",
+                pid=pid,
+                suggestion="Use a relay of this namespace: RELAY_STATE_DIR=DIR RELAY_PORT=PORT before `relay`",
+            )
         if psutil.pid_exists(pid):
             return self.client()
         try:
