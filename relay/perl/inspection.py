@@ -19,6 +19,7 @@ from relay.perl.run import PerlRun
 Body = dict[str, Any]
 EFFECT_SECONDS = 5.0
 HIDDEN = {
+    "beyond": "a stack this deep is not looked through to its end",
     "anonymous": "an anonymous sub's variables are visible in the innermost frame only",
     "eval": "a string eval's variables are visible in the innermost frame only",
     "file": "a file's variables are visible in the innermost frame only",
@@ -59,7 +60,7 @@ class Inspection:
             "source": self._source(run, frame),
             "line": self.numbering.client_line(frame["line"]),
             "column": 0,
-            "presentationHint": "normal",
+            "presentationHint": "label" if frame["kind"] == "beyond" else "normal",
         }
 
     def _source(self, run: PerlRun, frame: Body) -> Body:

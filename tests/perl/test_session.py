@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from relay.perl.handles import Handles
 from tests.perl.driver import Body, Peer, Refused, adapter
 from tests.programs import Program
 
@@ -564,16 +563,43 @@ async def test_a_deep_stack_is_listed_and_stepped_in(tmp_path: Path) -> None:
         assert top["totalFrames"] == 20_000
 
 
-def test_frames_are_numbered_in_a_time_that_grows_as_their_count() -> None:
-    """Not as its square: it took four seconds of 20,000 frames, and sixteen of 40,000."""
+ENDLESS = """
+    no warnings 'recursion';
+    sub down {
+        my ($n) = @_;
+        return $n if $n == 0;    # @bottom
+        my $below = down($n - 1);
+        return $below;    # @up
+    }
+    sub begin { return down(60_000) }
+    my $found = begin();
+    print "over\n";    # @over
+"""
 
-    def seconds(depth: int) -> float:
-        handles = Handles()
-        start = time.process_time()
-        numbers = [handles.frame_id(index) for index in range(depth)]
-        assert [handles.frame_id(index) for index in range(depth)] == numbers
-        assert [handles.frame(number) for number in numbers] == list(range(depth))
-        return time.process_time() - start
 
-    small = min(seconds(500) for _ in range(3))
-    assert min(seconds(5000) for _ in range(3)) < 40 * small
+async def test_of_a_stack_that_hardly_ends_the_beginning_is_listed(tmp_path: Path) -> None:
+    """A recursion without end is paused within seconds: it never was."""
+    program = Program.write(tmp_path / "endless.pl", ENDLESS)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.ask(
+            "setBreakpoints",
+            source={"path": program.text},
+            breakpoints=[{"line": program.line("bottom"), "condition": "$n == 0"}],
+        )
+        await perl.ask("configurationDone")
+        await perl.event("stopped")
+        body = await perl.ask("stackTrace", threadId=1)
+        *shown, last = body["stackFrames"]
+        assert {frame["name"] for frame in shown} == {"main::down"}
+        assert last["presentationHint"] == "label"
+        found = re.fullmatch(r"and (\d+) more calls", last["name"])
+        assert found is not None, last
+        calls = 60_001 + 1  # and begin's
+        assert len(shown) + 1 + int(found[1]) == calls + 1  # the main program is a record, too
+        await perl.ask("next", threadId=1)
+        await perl.event("stopped")
+        (top,) = (await perl.ask("stackTrace", threadId=1, levels=1))["stackFrames"]
+        assert top["line"] == program.line("up")
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0

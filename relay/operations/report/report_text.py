@@ -293,7 +293,20 @@ class LeftOut(NamedTuple):
     frames: int
 
 
-Entry = ReportFrame | int | LeftOut
+class Recursion(NamedTuple):
+    """Calls that came again and again, and how often."""
+
+    entries: tuple[ReportFrame | int, ...]
+    times: int
+
+
+Entry = ReportFrame | int | LeftOut | Recursion
+
+LONGEST_CIRCLE = 12
+"""Entries of a stack that are told once where functions call each other in a circle."""
+
+LEAST_TIMES = 3
+"""What came twice is told twice."""
 
 BELOW = " < "
 """Between a frame and the one that called it."""
@@ -337,6 +350,8 @@ def _ends(end: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
 def _frames_in(entry: Entry) -> int:
     if isinstance(entry, LeftOut):
         return entry.frames
+    if isinstance(entry, Recursion):
+        return entry.times * sum(map(_frames_in, entry.entries))
     return entry if isinstance(entry, int) else 1
 
 
@@ -358,12 +373,43 @@ def _entries(report: Report) -> list[Entry]:
             entries.append(folded)
         folded = 0
         entries.append(frame)
-    return entries + ([folded] if folded else [])
+    return _without_recursion(entries + ([folded] if folded else []))
+
+
+def _without_recursion(entries: Sequence[Entry]) -> list[Entry]:
+    """The same, where calls that repeat each other are one entry."""
+    places = [
+        (one.name, one.path, one.line) if isinstance(one, ReportFrame) else one for one in entries
+    ]
+    found: list[Entry] = []
+    at = 0
+    while at < len(entries):
+        for length in range(1, min(LONGEST_CIRCLE, (len(entries) - at) // LEAST_TIMES) + 1):
+            circle = [
+                one for one in entries[at : at + length] if isinstance(one, ReportFrame | int)
+            ]
+            times = _times(places, at, length)
+            if times >= LEAST_TIMES and len(circle) == length:
+                found.append(Recursion(tuple(circle), times))
+                at += length * times
+                break
+        else:
+            found.append(entries[at])
+            at += 1
+    return found
+
+
+def _times(places: Sequence[object], at: int, length: int) -> int:
+    """How often what is there comes, one right after the other."""
+    times = 1
+    while places[at + times * length : at + (times + 1) * length] == places[at : at + length]:
+        times += 1
+    return times
 
 
 def _texts(entries: Sequence[Entry], before: Entry = 0) -> list[str]:
     """A file is named when it changes."""
-    known = [before.path] if isinstance(before, ReportFrame) else []
+    last = _last_frame(before)
     texts = []
     for entry in entries:
         if isinstance(entry, int):
@@ -371,12 +417,22 @@ def _texts(entries: Sequence[Entry], before: Entry = 0) -> list[str]:
             continue
         if isinstance(entry, LeftOut):
             texts.append(f"{CUT} +{entry.frames} more" if entry.frames else CUT)
-            known = []
-            continue
-        file = "" if known == [entry.path] else entry.path or "?"
-        texts.append(one_line(f"{entry.name} {file}:{entry.line}"))
-        known = [entry.path]
+        elif isinstance(entry, Recursion):
+            circle = _texts(entry.entries, last or 0)
+            text = BELOW.join(circle)
+            texts.append(f"{entry.times} x {text if len(circle) == 1 else f'[{text}]'}")
+        else:
+            file = "" if last is not None and last.path == entry.path else entry.path or "?"
+            texts.append(one_line(f"{entry.name} {file}:{entry.line}"))
+        last = _last_frame(entry)
     return texts
+
+
+def _last_frame(entry: Entry) -> ReportFrame | None:
+    if isinstance(entry, Recursion):
+        frames = (one for one in reversed(entry.entries) if isinstance(one, ReportFrame))
+        return next(frames, None)
+    return entry if isinstance(entry, ReportFrame) else None
 
 
 def library_frames(count: int) -> str:

@@ -25,6 +25,8 @@ our $nested = 0;    # calls of DB::sub that hold a `local $single`
 our $configured = 0;
 our $resume;        # set by a command that lets the program go on
 our $records_found; # the stack at this stop, or undef
+our $beyond = 0;    # records of it that were not walked
+my $MOST_RECORDS = 25_000;
 our $frame_args;    # @_ of the innermost frame
 our @saved;         # $@, $!, $?, $^E of the program
 our @kept;          # values that side effects gave, for this stop
@@ -123,14 +125,28 @@ sub restore {
 
 # The caller's records that belong to the program, innermost first:
 # [package, file, line, sub called there, evaltext, is_require, hints, warnings, %^H, has_args]
+# Of a recursion without end the first ones: what `caller` has to pass makes a walk take the square of its length.
 sub walk_stack {
     my @found;
-    for (my $i = 0; ; $i++) {
+    my $i = 0;
+    for (; @found < $MOST_RECORDS; $i++) {
         my @call = caller $i or last;
         next if $call[0] eq 'DB' && !@found;
         push @found, [@call[0 .. 3, 6 .. 10], $call[4]];
     }
+    $beyond = @found < $MOST_RECORDS ? 0 : records_from($i + 1);
     return \@found;
+}
+
+# How many records there are from the caller's one of that number on.
+sub records_from {
+    my ($first) = @_;
+    my ($count, $step) = (0, 1);
+    $step *= 2 while defined caller($first + $step - 1);
+    for (; $step >= 1; $step /= 2) {
+        $count += $step if defined caller($first + $count + $step - 1);
+    }
+    return $count;
 }
 
 sub stop {
@@ -234,7 +250,7 @@ sub move {
     $mode = $how;
     my @calls = @{$records_found || []};
     my ($inner) = grep { !is_block($calls[$_]) } 1 .. $#calls;
-    $records = $inner ? @calls - $inner : 0;
+    $records = $inner ? @calls + $beyond - $inner : 0;
     $mode = 'run' if $how eq 'out' && !$inner;
     $single = $mode eq 'run' && !defined $expecting ? 0 : 1;
     if ($mode eq 'next' || $mode eq 'out') { hook_calls() }

@@ -9,7 +9,7 @@ BEGIN {
     ${^WARNING_BITS} = "\0" x 20;
 }
 
-our (%commands, %reals, $records_found, $frame_args, @inc, @kept, $frame_cv, $frame_seq);
+our (%commands, %reals, $records_found, $beyond, $frame_args, @inc, @kept, $frame_cv, $frame_seq);
 our ($outer_refs, $outer_names);
 
 my $PAGE = 1000;         # children without a count
@@ -30,6 +30,7 @@ sub frames {
         push @frames, {at => $calls[$i], in => $calls[$j], kind => kind_of_frame($calls[$j])};
         $i = $j;
     }
+    $frames[-1]{kind} = 'beyond' if $beyond;    # where that one begins was not walked to
     return @frames;
 }
 
@@ -48,6 +49,7 @@ sub frame_name {
     my ($kind, $in) = @$frame{qw(kind in)};
     return 'main' if $kind eq 'main';
     return 'eval STRING' if $kind eq 'eval';
+    return "and $beyond more calls" if $kind eq 'beyond';
     return $kind eq 'file' ? 'require ' . shown($in->[4]) : $in->[3];
 }
 
