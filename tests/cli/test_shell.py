@@ -435,6 +435,34 @@ def test_what_lies_deeper_than_the_own_code_on_top_is_told_from_what_has_called_
     assert all(re.search(r"json/\w+\.py:\d+  \(deeper than 0\)$", one) for one in shown[2:]), shown
 
 
+def test_a_recursion_is_a_few_lines_of_a_stack(shell: Shell, tmp_path: Path) -> None:
+    """It was a line for each call, a thousand of them."""
+    script = Program.write(
+        tmp_path / "tree.py",
+        """
+        def walk(level):
+            return visit(level)  # @walk
+
+        def visit(level):
+            return walk(level - 1) if level else 1 / level  # @visit
+
+        walk(40)  # @first
+        """,
+    )
+    shell("start", "--on-exception", "tree.py")
+    walk, visit, first = (
+        f"{script.text}:{script.line(mark)}" for mark in ("walk", "visit", "first")
+    )
+    assert shell("stack").splitlines() == [
+        f"  0 visit  {visit}",
+        f"  1 walk  {walk}",
+        "    … the same 2 40 times more, up to 81",
+        f" 82 <module>  {first}",
+    ]
+    levels = "\n".join(shell("locals", "--frame", number) for number in ("80", "81"))
+    assert levels.split() == ["level:", "int", "=", "40"] * 2
+
+
 def test_no_name_of_the_program_begins_a_line(shell: Shell, tmp_path: Path) -> None:
     script = Program.write(
         tmp_path / "odd.py",

@@ -2,6 +2,7 @@
 
 stop_report     what is gathered of a stop, or of the end
 report_text     that as text, within a budget
+recursion       calls that come again and again, told once
 missed          breakpoints that were never hit, and processes that nobody watched
 python_commands  whether a command line runs Python
 blocked         threads that run no Python, of a program that does not stop

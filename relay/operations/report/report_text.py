@@ -13,6 +13,7 @@ from typing import NamedTuple
 from relay.dap.lifecycle import Phase
 from relay.models.report import Report, ReportChange, ReportException, ReportFrame, ReportLocal
 from relay.operations.report.printed_text import plain, shares
+from relay.operations.report.recursion import stretches
 
 CUT = "…"
 LEAST_LINE = 28
@@ -296,17 +297,11 @@ class LeftOut(NamedTuple):
 class Recursion(NamedTuple):
     """Calls that came again and again, and how often."""
 
-    entries: tuple[ReportFrame | int, ...]
+    entries: tuple[Entry, ...]
     times: int
 
 
 Entry = ReportFrame | int | LeftOut | Recursion
-
-LONGEST_CIRCLE = 12
-"""Entries of a stack that are told once where functions call each other in a circle."""
-
-LEAST_TIMES = 3
-"""What came twice is told twice."""
 
 BELOW = " < "
 """Between a frame and the one that called it."""
@@ -378,33 +373,16 @@ def _entries(report: Report) -> list[Entry]:
 
 def _without_recursion(entries: Sequence[Entry]) -> list[Entry]:
     """The same, where calls that repeat each other are one entry."""
-    places = [
-        (one.name, one.path, one.line) if isinstance(one, ReportFrame) else one for one in entries
-    ]
+    places = [_place(one) for one in entries]
     found: list[Entry] = []
-    at = 0
-    while at < len(entries):
-        for length in range(1, min(LONGEST_CIRCLE, (len(entries) - at) // LEAST_TIMES) + 1):
-            circle = [
-                one for one in entries[at : at + length] if isinstance(one, ReportFrame | int)
-            ]
-            times = _times(places, at, length)
-            if times >= LEAST_TIMES and len(circle) == length:
-                found.append(Recursion(tuple(circle), times))
-                at += length * times
-                break
-        else:
-            found.append(entries[at])
-            at += 1
+    for at, length, times in stretches(places):
+        circle = tuple(entries[at : at + length])
+        found += circle if times == 1 else [Recursion(circle, times)]
     return found
 
 
-def _times(places: Sequence[object], at: int, length: int) -> int:
-    """How often what is there comes, one right after the other."""
-    times = 1
-    while places[at + times * length : at + (times + 1) * length] == places[at : at + length]:
-        times += 1
-    return times
+def _place(entry: Entry) -> object:
+    return (entry.name, entry.path, entry.line) if isinstance(entry, ReportFrame) else entry
 
 
 def _texts(entries: Sequence[Entry], before: Entry = 0) -> list[str]:

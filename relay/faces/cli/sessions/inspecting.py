@@ -65,28 +65,36 @@ def stack(shell: Shell) -> None:
     """Show the stack of the thread that stopped, the innermost function first.
 
     Of an exception that a library has raised, the library's functions are
-    last: (deeper than 0). The numbers are those that --frame takes.
+    last: (deeper than 0). The numbers are those that --frame takes. Calls that
+    come again and again are shown once.
     """
     from relay.models.resource import DEEPER
+    from relay.operations.report.recursion import stretches
     from relay.operations.report.report_text import one_line
 
     trace = shell.session().stack(levels=0)
     if shell.show(trace):
         return
-    for frame in trace.frames:
-        place = "" if frame.source is None else f"  {one_line(frame.source.path)}:{frame.line}"
-        style, name = (
-            ("dim" if frame.presentation_hint == "subtle" else "bold"),
-            one_line(frame.name),
-        )
-        shell.console.print(
-            _pieces(
-                (f"{frame.id:>3} ", ""),
-                (name, style),
-                (place, ""),
-                (DEEPER if frame.inner else "", ""),
+    places = [(one.name, one.source and one.source.path, one.line) for one in trace.frames]
+    for at, length, times in stretches(places):
+        for frame in trace.frames[at : at + length]:
+            place = "" if frame.source is None else f"  {one_line(frame.source.path)}:{frame.line}"
+            style, name = (
+                ("dim" if frame.presentation_hint == "subtle" else "bold"),
+                one_line(frame.name),
             )
-        )
+            shell.console.print(
+                _pieces(
+                    (f"{frame.id:>3} ", ""),
+                    (name, style),
+                    (place, ""),
+                    (DEEPER if frame.inner else "", ""),
+                )
+            )
+        if times > 1:
+            these = "the same" if length == 1 else f"the same {length}"
+            last = trace.frames[at + length * times - 1].id
+            shell.echo(f"    … {these} {times - 1} times more, up to {last}")
 
 
 @click.command("locals", short_help="Show the local variables.")
