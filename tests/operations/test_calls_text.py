@@ -85,6 +85,40 @@ def test_what_the_lines_say_is_left_out_adds_up(room: int, threads: list[str]) -
     assert "(+0)" not in found.text
 
 
+@pytest.mark.parametrize("room", [400, 600])
+@pytest.mark.parametrize("kind", [RAISED, RETURNED])
+def test_of_a_recursion_the_first_and_the_last_calls_are_shown(kind: int, room: int) -> None:
+    """What it is about is the innermost one; it was left out, and a ladder of what led there shown."""
+    rows = [row(0, "main", kind, "KeyError: 1")]
+    for depth in range(1, 120, 2):
+        rows += [row(depth, name, kind, "KeyError: 1") for name in ("parse", "token")]
+        rows[-1][0] += 1
+    rows += [row(121, "fails", kind, "KeyError: 1")]
+    found = calls_text(record(*rows, calls=len(rows)), room)
+    passed = " raised at line 7" if kind == RAISED else " → KeyError: 1"
+    last = " raised KeyError: 1 at line 7" if kind == RAISED else " → KeyError: 1"
+    assert found.text.splitlines() == [
+        "122 calls of 4 functions, 116 not shown (+n)",
+        f"main(text='x'){passed}",
+        f"  parse(text='x'){passed}",
+        f"    token(text='x'){passed} (+116)",
+        f"      parse(text='x'){passed}",
+        f"        token(text='x'){passed}",
+        f"          fails(text='x'){last}",
+    ]
+
+
+@pytest.mark.parametrize("room", [150, 300, 2000])
+def test_a_recursion_whose_calls_make_others_is_shown_as_far_as_it_fits(room: int) -> None:
+    rows = [row(0, "main")]
+    for depth in range(1, 60):
+        rows += [row(depth, "parse"), row(depth + 1, "token")]
+    found = calls_text(record(*rows, calls=len(rows)), room)
+    marks = [int(count) for count in re.findall(r" \(\+(\d+)\)$", found.text, re.MULTILINE)]
+    assert sum(marks) == len(rows) - found.shown
+    assert found.text.splitlines()[2].startswith("  parse(text='x') → 1")
+
+
 def test_nothing_is_no_tree() -> None:
     assert calls_text(record(calls=0), 200) == ("0 calls of 4 functions", 0)
 

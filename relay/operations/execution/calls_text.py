@@ -1,15 +1,17 @@
 """A tree of calls as text: one line for each call that fits, within a budget. Pure.
 
 What does not fit is left out from the leaves of what went well, the earliest first; the path to a
-failure stays longest.
+failure stays longest. Of a recursion the calls between the first and the last are left out before that.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from relay.operations.report.recursion import stretches
 from relay.operations.report.report_text import cut, one_line, size
 
 OPEN, RETURNED, RAISED, STOPPED = range(4)
@@ -108,6 +110,7 @@ class _Writer:
         )
         self.rows, self.failure_left = rows, failure_left
         self.parents = list(_parents(rows))
+        self.repeated = set(_repeated(rows, self.parents))
         self.weights = self._weights()
         self.order: list[int] = []  # of what was chosen, the most important first
 
@@ -145,8 +148,18 @@ class _Writer:
         for i in filter(lambda i: self._has_line(i, chosen), range(len(self.rows))):
             found += _left_out(before.get(i, 0))
             line_text = self._line(self.rows[i], width, i in passed)
-            found.append("  " * max(self.rows[i].depth, 0) + line_text + _mark(hidden[i]))
+            found.append("  " * self._indent(i, chosen) + line_text + _mark(hidden[i]))
         return found + _left_out(at_top)
+
+    def _indent(self, i: int, chosen: set[int]) -> int:
+        """A call below ones that only repeat those above them stands as if it were made there."""
+        passed = sum(one in self.repeated and one not in chosen for one in self._ancestors(i))
+        return max(self.rows[i].depth, 0) - passed
+
+    def _ancestors(self, i: int) -> Iterator[int]:
+        """Those that led to a call, from the one that has made it on."""
+        while (i := self.parents[i]) >= 0:
+            yield i
 
     def _has_no_line(self, i: int) -> bool:
         """Whether the row stands for the only thread, which needs no name."""
@@ -171,14 +184,17 @@ class _Writer:
 
     def _passed_on(self, chosen: set[int]) -> set[int]:
         """Rows left by an exception that has left one below, whose line says which."""
-        rows, parents = self.rows, self.parents
-        return {
-            parents[i]
-            for i in chosen
-            if rows[i].kind == RAISED
-            and parents[i] >= 0
-            and (rows[parents[i]].kind, rows[parents[i]].outcome) == (RAISED, rows[i].outcome)
-        }
+        rows, found = self.rows, set()
+        for i in chosen:
+            above = next((one for one in self._ancestors(i) if one not in self.repeated), NO_LINE)
+            above = self.parents[i] if self.parents[i] in chosen else above
+            same = above >= 0 and (rows[above].kind, rows[above].outcome) == (
+                RAISED,
+                rows[i].outcome,
+            )
+            if same and rows[i].kind == RAISED:
+                found.add(above)
+        return found
 
     def _line(self, row: CallRow, width: int, passes_on: bool = False) -> str:
         if row.is_thread:
@@ -204,13 +220,16 @@ class _Writer:
         """The rows that fit: the paths to failures, then what is near to the top, the last first."""
         chosen: set[int] = set()
         for i in self._by_importance():
+            if i in self.repeated:
+                continue
             missing = [one for one in self._path(i) if one not in chosen]
             passed = self._passed_on(set(missing))
             cost = sum(
                 size(self._line(self.rows[one], width, one in passed))
-                + 2 * self.rows[one].depth
+                + 2 * self._indent(one, chosen)
                 + MARK_ROOM
                 for one in missing
+                if not self._has_no_line(one)
             )
             if cost > room:
                 continue
@@ -223,11 +242,8 @@ class _Writer:
         return chosen - {self.order.pop()}
 
     def _path(self, row: int) -> list[int]:
-        path = []
-        while row >= 0:
-            path.append(row)
-            row = self.parents[row]
-        return path
+        """What is to be shown for a call to be shown: itself, and what led to it but for repetitions."""
+        return [row, *(one for one in self._ancestors(row) if one not in self.repeated)]
 
     def _by_importance(self) -> list[int]:
         left = self._left_by_the_failure()
@@ -317,6 +333,26 @@ def _parents(rows: Sequence[CallRow]) -> Iterator[int]:
             path.pop()
         yield path[-1] if path else -1
         path.append(i)
+
+
+def _repeated(rows: Sequence[CallRow], parents: Sequence[int]) -> Iterator[int]:
+    """The calls of a recursion between its first round and its last, where each has made the next one alone."""
+    children = Counter(parents)
+    only_child = {
+        parent: i for i, parent in enumerate(parents) if parent >= 0 and children[parent] == 1
+    }
+    for i, parent in enumerate(parents):
+        if parent in only_child or rows[i].is_thread:
+            continue  # it is within a chain that begins above
+        chain = [i]
+        while (below := only_child.get(chain[-1])) is not None:
+            chain.append(below)
+        alike = [
+            (rows[one].function, rows[one].kind, rows[one].kind == RAISED and rows[one].outcome)
+            for one in chain
+        ]
+        for at, length, times in stretches(alike):
+            yield from chain[at + length : at + length * (times - 1)]
 
 
 def _mark(count: int) -> str:
