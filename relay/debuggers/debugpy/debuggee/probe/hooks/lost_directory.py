@@ -16,18 +16,27 @@ if TYPE_CHECKING:
 
 def place_files_of_lost_directory() -> None:
     """Where pydevd looks for a relative name that leads nowhere, they are found, or taken for a library's."""
-    patch(sys.modules["pydevd_file_utils"], "_apply_func_and_normalize_case", _absolute_name)
+    patch(
+        sys.modules["pydevd_file_utils"],
+        "_apply_func_and_normalize_case",
+        _absolute_without_directory,
+        calling=_where_it_fails,
+    )
 
 
-def _absolute_name(original: Any, name: str, make: Any, is_absolute: bool, *options: Any) -> str:
-    """make: makes the name absolute, by the current directory."""
-    try:
-        found: str = original(name, make, is_absolute, *options)
-    except OSError:
-        if is_absolute:
-            raise
-        found = original(_absolute_without_directory(name), make, True, *options)
-    return found
+def _where_it_fails(original: Any, slot: list[Any]) -> Any:
+    """Only there something else is called: below a program that has hardly room, each call counts."""
+
+    def absolute_name(name: str, make: Any, is_absolute: bool, *options: Any) -> Any:
+        """make: makes the name absolute, by the current directory."""
+        try:
+            return original(name, make, is_absolute, *options)
+        except OSError:
+            if is_absolute:
+                raise
+            return original(slot[0](name), make, True, *options)
+
+    return absolute_name
 
 
 def _absolute_without_directory(name: str) -> str:
