@@ -78,9 +78,9 @@ def path_opened(call: tuple[str, list[int]]) -> str | None:
         return None
     # Up to the end of the page, behind which there may be nothing to read.
     room = min(_LONGEST_PATH_OPENED, _LONGEST_PATH_OPENED - arguments[1] % _LONGEST_PATH_OPENED)
-    raw = _memory(arguments[1], room)
+    raw = memory_at(arguments[1], room)
     if b"\0" not in raw:
-        raw += _memory(arguments[1] + room, _LONGEST_PATH_OPENED)
+        raw += memory_at(arguments[1] + room, _LONGEST_PATH_OPENED)
     return os.fsdecode(raw.partition(b"\0")[0]) or None
 
 
@@ -91,19 +91,19 @@ def registered(epoll: int) -> list[int]:
 
 
 def _polled(address: int, count: int) -> list[int]:
-    raw = _memory(address, 8 * min(count, 1000))
+    raw = memory_at(address, 8 * min(count, 1000))
     return [fd for fd, _, _ in struct.iter_unpack("ihh", raw[: len(raw) // 8 * 8]) if fd >= 0]
 
 
 def _selected(count: int, addresses: list[int]) -> list[int]:
     found = set()
     for address in addresses:
-        raw = _memory(address, (min(count, 1024) + 7) // 8) if address else b""
+        raw = memory_at(address, (min(count, 1024) + 7) // 8) if address else b""
         found |= {n * 8 + bit for n, byte in enumerate(raw) for bit in range(8) if byte >> bit & 1}
     return sorted(fd for fd in found if fd < count)
 
 
-def _memory(address: int, size: int) -> bytes:
+def memory_at(address: int, size: int) -> bytes:
     """Bytes of this process; none where there is nothing, unlike a read by pointer."""
     try:
         own = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         stored_field,
         without_debugger,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.databases import calls_sqlite
+    from relay.debuggers.debugpy.debuggee.probe.waits.databases import LockedDatabases, calls_sqlite
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         child_pids,
         is_own_thread,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         system_call,
         times_run,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import FileLocks
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
@@ -148,7 +149,7 @@ class _Seen:
         """Where the frames stood when they were found, by their ids."""
         self.state = attempt(state_of, thread, default="running")
 
-    def look_again(self, top: Any) -> None:
+    def look_again(self, top: Any, databases: LockedDatabases) -> None:
         """Whether it has moved since, and where it is now."""
         if self.state == "stopped":
             self._note(top)
@@ -157,7 +158,7 @@ class _Seen:
         moved = top is not self.top or top.f_lasti != self.place
         # On a busy machine one that computes in C may not have been given any for that long.
         has_run = times_run(self.native_id) != self.run or is_runnable(self.native_id)
-        moved = moved or (has_run and not self._naps_for_a_lock(top))
+        moved = moved or (has_run and not self._naps_for_a_lock(top, databases))
         self.state = "running" if moved else "blocked"
         self.call = None if moved else system_call(self.native_id)
         self._note(top)
@@ -185,12 +186,14 @@ class _Seen:
         self.frames = _frames_below(top)
         self.lines = {id(frame): frame.f_lineno for frame in self.frames}
 
-    def _naps_for_a_lock(self, top: Any) -> bool:
+    def _naps_for_a_lock(self, top: Any, databases: LockedDatabases) -> bool:
         """Whether it waits by naps: in a call of sqlite3, or for the lock of a file."""
         call = system_call(self.native_id)
         if call is None or call[0] not in SLEEPS:
             return False
-        return bool(attempt(calls_sqlite, top)) or bool(attempt(tries_to_lock_a_file, top))
+        return bool(attempt(calls_sqlite, top, databases)) or bool(
+            attempt(tries_to_lock_a_file, top)
+        )
 
 
 def _native_id(ident: int, thread: Any) -> int | None:
@@ -224,8 +227,9 @@ def _threads_seen() -> list[_Seen]:
     _saved_module("time", time).sleep(_LOOKS_APART)
     tops = sys._current_frames()
     seen = [one for one in seen if one.ident in tops]
+    databases = LockedDatabases(FileLocks())
     for one in seen:
-        one.look_again(tops[one.ident])
+        one.look_again(tops[one.ident], databases)
     del tops, here  # a frame that knows itself keeps what it knows alive
     main = _saved_module("threading", threading).main_thread().ident
     return sorted(seen, key=lambda one: (one.ident != main, one.number or 1 << 62))

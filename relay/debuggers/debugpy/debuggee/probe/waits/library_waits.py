@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import DescriptorNames
-    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import path_of_lock, who_locked
+    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import (
+        FCNTL,
+        FLOCK,
+        FileLocks,
+        path_of_lock,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait, note_pipe_of_child
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holder,
@@ -48,6 +53,13 @@ if TYPE_CHECKING:
     )
 
 _MOST_LIBRARY_FRAMES = 40
+_FAMILIES_OF_TRIES = {
+    "BaseFileLock.acquire": FLOCK,
+    "BaseFileLock._poll_until_acquired": FLOCK,
+    "LockAcquisition._poll_until_acquired": FLOCK,
+    "Retry.__call__": FCNTL,
+}
+"""Which locks the functions ask for that try again and again; that of portalocker does as the program has it."""
 
 
 class LibraryWaits:
@@ -59,11 +71,13 @@ class LibraryWaits:
         stacks: dict[int, list[Any]],
         names: Any,
         descriptors: DescriptorNames,
+        file_locks: FileLocks,
     ) -> None:
         self._holders = holders
         self._stacks = stacks
         self._names: dict[int, str] = names
         self._descriptors = descriptors
+        self._file_locks = file_locks
         self._known_waits = known_thread_waits()
 
     def of(self, frames: list[Any]) -> Wait | None:
@@ -121,7 +135,8 @@ class LibraryWaits:
         path = path_of_lock(wait.subject)
         wait.kind, wait.subject = "lock", locals_.get("self")
         wait.on = "a file" if path is None else f"the file {clipped(path)}"
-        wait.note = None if path is None else attempt(who_locked, path)
+        if path is not None:
+            wait.note = attempt(self._file_locks.who_locked, path, _FAMILIES_OF_TRIES.get(function))
 
     def _on_semaphore(self, wait: Wait) -> None:
         wait.on = f"a semaphore {state_in_words(wait.subject)}"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
     from relay.debuggers.debugpy.debuggee.probe.waits.databases import (
+        LockedDatabases,
         calls_sqlite,
-        locked_databases,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         CALLS_FOR_SIGNALS,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         path_opened,
         registered,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import who_locked
+    from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import FileLocks
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait, note_pipe_of_child
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holders,
@@ -82,7 +82,11 @@ class WaitFinder:
         self._stacks = stacks
         self._names: dict[int, str] = names
         self._descriptors = DescriptorNames()
-        self._library_waits = LibraryWaits(holders, stacks, names, self._descriptors)
+        self._file_locks = FileLocks()
+        self._databases = LockedDatabases(self._file_locks)
+        self._library_waits = LibraryWaits(
+            holders, stacks, names, self._descriptors, self._file_locks
+        )
 
     def of(self, ident: int, frames: list[Any], call: tuple[str, list[int]] | None) -> Wait | None:
         """What the thread waits for; `frames` are its stack, `call` its system call."""
@@ -91,11 +95,11 @@ class WaitFinder:
         top = frames[0]
         function, arguments = attempt(present_call, top, default=(("unknown",), []))
         target = attempt(stored_result, function, top)
-        if call is not None and call[0] in SLEEPS and attempt(calls_sqlite, top):
+        if call is not None and call[0] in SLEEPS and attempt(calls_sqlite, top, self._databases):
             return self._database(top)
         found = self._reacquiring(target)
         found = found or attempt(self._by_library, frames, target)
-        found = found or attempt(self._by_call, top, function, arguments, target)
+        found = found or attempt(self._by_call, top, function, arguments, target, call)
         if found is None and call is not None:
             found = attempt(self._by_system_call, call)
         return found
@@ -132,6 +136,7 @@ class WaitFinder:
         function: Any,
         arguments: list[Any],
         target: Any,
+        call: tuple[str, list[int]] | None,
     ) -> Wait | None:
         if type(target) is types.MethodType:
             return None  # of Python: it would have a frame
@@ -158,7 +163,7 @@ class WaitFinder:
         of_file = name in _FILE_CALLS and owner in map(sys.modules.get, ("posix", "fcntl"))
         if of_file and given and type(given[0]) is int:
             if name in ("flock", "lockf"):
-                return self._file_lock(name, given[0])
+                return self._file_lock(name, given[0], call)
             return Wait("io", f"{name} of {self._descriptors.of(given[0])}")
         text = expression_text(function[1]) if function[0] == "attribute" else None
         return None if owner is None else self._by_owner(owner, str(name), given, text)
@@ -190,7 +195,7 @@ class WaitFinder:
         function, _ = present_call(frame)
         target = attempt(stored_result, function, frame)
         wait = Wait("lock", "", target.__self__ if is_c_method(target) else None)
-        locked = attempt(locked_databases, default=[])
+        locked = self._databases.open_here()
         if not locked:
             wait.on = "a database of SQLite"
             wait.note = "which one, and who has locked it, is not known"
@@ -247,7 +252,7 @@ class WaitFinder:
             return Wait("io", f"open of {clipped(opened)}")
         found = descriptors_of(call)
         if name in ("flock", "fcntl"):
-            return self._file_lock(name, found[0])
+            return self._file_lock(name, found[0], call)
         if not found:
             return None
         what = self._descriptors.of_all(found)
@@ -256,9 +261,10 @@ class WaitFinder:
             self._on_pipe(wait, found[0], name in WRITING_CALLS)
         return wait
 
-    def _file_lock(self, name: str, descriptor: int) -> Wait:
+    def _file_lock(self, name: str, descriptor: int, call: tuple[str, list[int]] | None) -> Wait:
         wait = Wait("lock", f"{name} of {self._descriptors.of(descriptor)}")
-        wait.note = attempt(who_locked, descriptor)
+        if call is not None and call[0] in ("flock", "fcntl"):
+            wait.note = attempt(self._file_locks.who_holds_up, call)
         return wait
 
     def _on_pipe(self, wait: Wait, descriptor: int, writes: bool) -> None:
