@@ -172,3 +172,83 @@ async def test_which_thread_runs_what_anyio_and_trio_have_handed_to_one(
     assert {found["first"]["note"], found["second"]["note"]} == runs
     assert len(runs) == 2
     assert found["limited"]["kind"] == "semaphore"
+
+
+OF_ANY = """
+    import time
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, as_completed, wait
+
+    def work():
+        given = [own.submit(print), other.submit(time.sleep, 600)]
+        ASKS
+
+    own, other = ThreadPoolExecutor(1, "own"), ThreadPoolExecutor(1, "other")
+    own.submit(work)
+    time.sleep(600)
+"""
+
+
+def is_told_of_own(report: dict[str, Any]) -> bool:
+    wait = waits(report).get("own_0")
+    return report["blocked"] and wait is not None and wait["held_by"] is not None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "asks", ["wait(given, return_when=FIRST_COMPLETED)", "next(as_completed(given))"]
+)
+async def test_who_waits_for_any_of_several_futures_is_in_a_circle_only_if_all_are(
+    api: Api, program: Write, asks: str, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(OF_ANY.replace("ASKS", asks)).text, wait=0)
+    report = await hang(session, is_told_of_own)
+    wait = waits(report)["own_0"]
+    assert wait["on"].startswith("2 futures, one of which ")
+    assert wait["held_by"]["name"] in ("own_0", "other_0")
+    assert not report["deadlocks"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_who_waits_for_any_of_several_futures_of_its_own_is_in_a_circle(
+    api: Api, program: Write, version: str
+) -> None:
+    text = OF_ANY.replace("ASKS", "next(as_completed(given))").replace("other.submit", "own.submit")
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(text).text, wait=0)
+    report = await hang(session, is_told_of_own)
+    (circle,) = report["deadlocks"]
+    assert circle["text"].endswith(" and is that thread itself")
+
+
+IN_A_CALL_TO_COME = """
+    import asyncio
+    import functools
+    import threading
+    import time
+    from concurrent.futures import Future
+
+    async def nothing():
+        pass
+
+    loop, looked_at = asyncio.new_event_loop(), Future()
+    loop.call_soon(time.sleep, 600)
+    loop.call_soon_threadsafe(functools.partial(print, looked_at))
+    loop.call_soon_threadsafe(lambda: print(looked_at))
+    brought = asyncio.run_coroutine_threadsafe(nothing(), loop)
+    for one in (looked_at, brought):
+        threading.Thread(target=one.result, name=f"{len(threading.enumerate())}").start()
+    loop.run_forever()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_loop_that_has_a_call_with_a_future_before_it_need_not_bring_it(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(IN_A_CALL_TO_COME).text, wait=0)
+    report = await hang(session, lambda told: told["blocked"] and waits(told).get("2"))
+    assert waits(report)["1"]["on"] == "a future"
+    brings = "a future, which the event loop of MainThread is to bring to its end"
+    assert waits(report)["2"]["on"] == brings

@@ -5,6 +5,7 @@ Their locals are read where they are stored, and nothing is called.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_LIBRARY_FRAMES = 40
+_MOST_FUTURES = 50
 _FAMILIES_OF_TRIES = {
     "BaseFileLock.acquire": FLOCK,
     "BaseFileLock._poll_until_acquired": FLOCK,
@@ -200,18 +202,19 @@ class LibraryWaits:
         if type(subject) in (set, frozenset, list, tuple):
             futures = [f for f in list(subject) if _is_pending(f)]
             wait.subject = futures[0] if futures else None
-            wait.on = (
-                "a future" if len(futures) == 1 else f"{len(futures)} futures, the first of them"
-            )
         else:
             futures = [subject]
-            wait.on = "a future"
-        for future in futures[:50]:
-            found = attempt(holder_of_future, future, self._stacks, self._names)
-            if found is not None:
-                text, wait.held_by = found
-                wait.on, wait.subject = f"{wait.on}, which {text}", future
-                return
+        is_one = len(futures) == 1
+        wait.on = "a future" if is_one else f"{len(futures)} futures"
+        look = functools.partial(attempt, holder_of_future)
+        found = [look(one, self._stacks, self._names) for one in futures[:_MOST_FUTURES]]
+        first = next((one for one in found if one is not None), None)
+        if first is not None:
+            text, wait.held_by = first
+            wait.on += f", {'which' if is_one else 'one of which'} {text}"
+            wait.subject = futures[found.index(first)]
+        if not is_one and locals_.get("return_when") != "ALL_COMPLETED":
+            wait.held_by = _any_of(found) if len(found) == len(futures) else None
 
     def _on_child(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         popen = stored_field(wait.subject, "_popen") or wait.subject
@@ -240,6 +243,20 @@ def _name_of_subject(caller: Any, subject: Any) -> str | None:
     if called[0] == "attribute" and stored_result(called[1], caller) is subject:
         return expression_text(called[1])
     return None
+
+
+def _any_of(found: list[tuple[str, Holder | None] | None]) -> Holder | None:
+    """Who has to act for any of several futures; None where that is not known of each."""
+    holders = [None if one is None else one[1] for one in found]
+    known = [one for one in holders if one is not None]
+    if not known or len(known) < len(holders):
+        return None
+    first, *others = dict.fromkeys(ident for one in known for ident in (one.ident, *one.others))
+    return Holder(
+        first,
+        "each of the futures is one of theirs" if others else known[0].known_from,
+        tuple(others),
+    )
 
 
 def _is_pending(future: Any) -> bool:

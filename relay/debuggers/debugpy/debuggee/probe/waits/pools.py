@@ -5,6 +5,7 @@ an event loop that was given a coroutine for it.
 from __future__ import annotations
 
 import gc
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -102,7 +103,18 @@ def _is_to_begin(loop: Any, future: Any) -> bool:
     """Whether the loop has the coroutine among what it will call next."""
     ready = list(stored_field(loop, "_ready") or ())[:_MOST_READY]
     callbacks = [stored_field(handle, "_callback") for handle in ready]
-    return any(held is future for one in callbacks for held in held_by_callback(one))
+    # Whatever else has it may do anything with it.
+    begins = [one for one in callbacks if attempt(_begins_coroutine, one)]
+    return any(held is future for one in begins for held in held_by_callback(one))
+
+
+def _begins_coroutine(callback: Any) -> bool:
+    """Whether it is what `asyncio.run_coroutine_threadsafe` has its loop call."""
+    return (
+        type(callback) is types.FunctionType
+        and callback.__module__ == "asyncio.tasks"
+        and callback.__qualname__ == "run_coroutine_threadsafe.<locals>.callback"
+    )
 
 
 def _place_in(queue: Any, future: Any) -> int | None:
