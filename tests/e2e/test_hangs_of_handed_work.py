@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+import trio
 
 from tests.e2e.api import Api
 from tests.e2e.test_hangs import Write, hang, waits
@@ -252,3 +253,36 @@ async def test_a_loop_that_has_a_call_with_a_future_before_it_need_not_bring_it(
     assert waits(report)["1"]["on"] == "a future"
     brings = "a future, which the event loop of MainThread is to bring to its end"
     assert waits(report)["2"]["on"] == brings
+
+
+MANY_QUEUED = """
+    import asyncio
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def asks(future):
+        await future
+
+    async def main():
+        run, never = asyncio.get_running_loop().run_in_executor, threading.Event()
+        given = [run(small, never.wait) for _ in range(20_000)]
+        tasks = [asyncio.create_task(asks(one)) for one in given[-900:]]
+        await asyncio.sleep(0)
+        print("up", flush=True)
+        await asyncio.wait(tasks)
+
+    small = ThreadPoolExecutor(1, "small")
+    asyncio.run(main())
+"""
+
+
+async def test_many_tasks_that_wait_for_a_pool_are_told_soon(api: Api, program: Write) -> None:
+    session = await api.session()
+    await session.launch(program(MANY_QUEUED).text, wait=0)
+    await session.get("/events", types="output", timeout=60)
+    await hang(session, lambda told: told["blocked"])
+    with trio.fail_after(3):
+        page = await session.get("/tasks", limit=1000)
+    notes = [(task["waits_for"] or {}).get("note") for task in page["tasks"]]
+    told = [one for one in notes if one and one.startswith("which waits for the only thread of a")]
+    assert len(told) > 800

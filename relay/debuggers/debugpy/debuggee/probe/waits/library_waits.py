@@ -5,7 +5,6 @@ Their locals are read where they are stored, and nothing is called.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
         plain_length,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork
     from relay.debuggers.debugpy.debuggee.probe.waits.primitive_states import state_in_words
     from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import (
         results_to_come,
@@ -80,6 +79,7 @@ class LibraryWaits:
         self._names: dict[int, str] = names
         self._descriptors = descriptors
         self._file_locks = file_locks
+        self._futures = FutureWork(stacks, names)
         self._known_waits = known_thread_waits()
 
     def of(self, frames: list[Any]) -> Wait | None:
@@ -206,8 +206,7 @@ class LibraryWaits:
             futures = [subject]
         is_one = len(futures) == 1
         wait.on = "a future" if is_one else f"{len(futures)} futures"
-        look = functools.partial(attempt, holder_of_future)
-        found = [look(one, self._stacks, self._names) for one in futures[:_MOST_FUTURES]]
+        found = [attempt(self._futures.holder_of, one) for one in futures[:_MOST_FUTURES]]
         first = next((one for one in found if one is not None), None)
         if first is not None:
             text, wait.held_by = first

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,34 +30,126 @@ _MOST_READY = 1000
 """Calls that a loop has before it: how many are looked at."""
 
 
-def holder_of_future(
-    future: Any, stacks: dict[int, list[Any]], names: dict[int, str]
-) -> tuple[str, Holder | None] | None:
-    """Who has to bring a future to its end, and in a few words how."""
-    module = module_globals("concurrent.futures.thread")
-    run = attempt(lambda: namespace_of(module["_WorkItem"])["run"].__code__)
-    work = attempt(lambda: module["_worker"].__code__)
-    pools: dict[int, tuple[Any, list[tuple[int, bool]]]] = {}
-    for ident, frames in stacks.items():
-        codes = [frame.f_code for frame in frames]
-        if work is None or work not in codes:
-            continue
-        worker = frames[codes.index(work)]
-        if run in codes:
-            item = dict(items_of(frames[codes.index(run)].f_locals)).get("self")
-            if stored_field(item, "future") is future:
-                name = clipped(names.get(ident, "?"))
-                return f"{name} is to bring to its end", Holder(
-                    ident, "it runs the future's function"
-                )
-        queue = dict(items_of(worker.f_locals)).get("work_queue")
-        pools.setdefault(id(queue), (queue, []))[1].append((ident, run in codes))
-    for queue, workers in pools.values():
-        ahead = _place_in(queue, future)
-        busy = [ident for ident, is_busy in workers if is_busy]
-        if ahead is not None and len(busy) == len(workers):
-            return all_busy(busy, names)
-    return _loop_of_future(future, stacks, names) or _processes_of_future(future, stacks)
+class FutureWork:
+    """Whose work the futures are, by the stacks of one moment, which are looked through once."""
+
+    def __init__(self, stacks: dict[int, list[Any]], names: dict[int, str]) -> None:
+        self._stacks = stacks
+        self._names = names
+        self._known: _KnownWork | None = None
+
+    def holder_of(self, future: Any) -> tuple[str, Holder | None] | None:
+        """Who has to bring a future to its end, and in a few words how."""
+        if self._known is None:
+            self._known = _KnownWork(self._stacks)
+        known = self._known
+        thread = known.threads.get(future)
+        if thread is not None:
+            text = f"{self._name(thread)} is to bring to its end"
+            return text, Holder(thread, "it runs the future's function")
+        busy = known.busy.get(future)
+        if busy is not None:
+            return all_busy(busy, self._names)
+        thread = self._thread_of_loop(future, known)
+        if thread is not None:
+            text = f"the event loop of {self._name(thread)} is to bring to its end"
+            return text, Holder(thread, "its event loop was given the future's coroutine")
+        pids = known.processes.get(future)
+        if pids is None:
+            return None
+        named = ", ".join(process_name(pid) for pid in pids[:5])
+        one = "the only process" if len(pids) == 1 else f"one of {len(pids)} processes"
+        return f"{one} of a pool is to bring to its end ({named})", None
+
+    def _name(self, thread: int) -> str:
+        return clipped(self._names.get(thread, "?"))
+
+    def _thread_of_loop(self, future: Any, known: _KnownWork) -> int | None:
+        """Whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to."""
+        _, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
+        for ident, loop in known.loops:
+            if loop is chained:
+                return ident
+        thread: int | None = known.to_begin.get(future)
+        return thread
+
+
+class _ByFuture:
+    """A dict that neither keeps its futures alive nor asks them for a hash."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, tuple[Any, Any]] = {}
+
+    def add(self, future: Any, value: Any) -> None:
+        reference = attempt(weakref.ref, future)
+        if reference is not None:
+            self._values[id(future)] = reference, value
+
+    def get(self, future: Any) -> Any:
+        """None of one that is not there, as of one that has got the number of another."""
+        reference, value = self._values.get(id(future), (None, None))
+        return value if reference is not None and reference() is future else None
+
+
+class _KnownWork:
+    """What is found on the stacks, by the futures."""
+
+    def __init__(self, stacks: dict[int, list[Any]]) -> None:
+        self.threads = _ByFuture()
+        """Which thread runs the function."""
+        self.busy = _ByFuture()
+        """Which threads have all something else to do, of the pool in whose queue it is."""
+        self.processes = _ByFuture()
+        """Those of the pool, any of which may have it."""
+        self.loops: list[tuple[int, Any]] = []
+        self.to_begin = _ByFuture()
+        """Which thread's loop has the coroutine among what it will call next."""
+        self._look_for_threads(stacks)
+        for ident, frames in stacks.items():
+            for frame in frames:
+                attempt(self._look_for_loop, ident, frame)
+                attempt(self._look_for_processes, frame)
+
+    def _look_for_threads(self, stacks: dict[int, list[Any]]) -> None:
+        module = module_globals("concurrent.futures.thread")
+        run = attempt(lambda: namespace_of(module["_WorkItem"])["run"].__code__)
+        work = attempt(lambda: module["_worker"].__code__)
+        pools: dict[int, tuple[Any, list[tuple[int, bool]]]] = {}
+        for ident, frames in stacks.items():
+            codes = [frame.f_code for frame in frames]
+            if work is None or work not in codes:
+                continue
+            if run in codes:
+                item = dict(items_of(frames[codes.index(run)].f_locals)).get("self")
+                self.threads.add(stored_field(item, "future"), ident)
+            queue = dict(items_of(frames[codes.index(work)].f_locals)).get("work_queue")
+            pools.setdefault(id(queue), (queue, []))[1].append((ident, run in codes))
+        for queue, workers in pools.values():
+            busy = [ident for ident, is_busy in workers if is_busy]
+            if len(busy) == len(workers):
+                for item in queued_in(queue):
+                    self.busy.add(stored_field(item, "future"), busy)
+
+    def _look_for_loop(self, ident: int, frame: Any) -> None:
+        loop = loop_run_by(frame)
+        if loop is None:
+            return
+        self.loops.append((ident, loop))
+        ready = list(stored_field(loop, "_ready") or ())[:_MOST_READY]
+        for callback in [stored_field(handle, "_callback") for handle in ready]:
+            if attempt(_begins_coroutine, callback):  # whatever else has it may do anything with it
+                for held in held_by_callback(callback):
+                    self.to_begin.add(held, ident)
+
+    def _look_for_processes(self, frame: Any) -> None:
+        manager = module_globals("concurrent.futures.process").get("_ExecutorManagerThread")
+        run = attempt(lambda: namespace_of(manager)["run"].__code__)  # since 3.9
+        if frame.f_code is not run:
+            return
+        pool = dict(items_of(frame.f_locals)).get("self")
+        pids = sorted(stored_field(pool, "processes") or ())
+        for item in list((stored_field(pool, "pending_work_items") or {}).values()):
+            self.processes.add(stored_field(item, "future"), pids)
 
 
 def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:
@@ -68,46 +161,6 @@ def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:
     return text, Holder(threads[0], "all threads of its pool are busy", tuple(threads[1:]))
 
 
-def _loop_of_future(
-    future: Any, stacks: dict[int, list[Any]], names: dict[int, str]
-) -> tuple[str, Holder] | None:
-    """The thread whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to."""
-    _, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
-    for ident, frames in stacks.items():
-        for loop in filter(None, map(loop_run_by, frames)):
-            if loop is chained or _is_to_begin(loop, future):
-                name = clipped(names.get(ident, "?"))
-                return f"the event loop of {name} is to bring to its end", Holder(
-                    ident, "its event loop was given the future's coroutine"
-                )
-    return None
-
-
-def _processes_of_future(future: Any, stacks: dict[int, list[Any]]) -> tuple[str, None] | None:
-    """Those of a pool, any of which may have its work."""
-    manager = module_globals("concurrent.futures.process").get("_ExecutorManagerThread")
-    run = attempt(lambda: namespace_of(manager)["run"].__code__)  # since 3.9
-    managers = [frame for frames in stacks.values() for frame in frames if frame.f_code is run]
-    for frame in managers:
-        pool = dict(items_of(frame.f_locals)).get("self")
-        items = list((stored_field(pool, "pending_work_items") or {}).values())
-        if any(stored_field(item, "future") is future for item in items):
-            pids = sorted(stored_field(pool, "processes") or ())
-            named = ", ".join(process_name(pid) for pid in pids[:5])
-            one = "the only process" if len(pids) == 1 else f"one of {len(pids)} processes"
-            return f"{one} of a pool is to bring to its end ({named})", None
-    return None
-
-
-def _is_to_begin(loop: Any, future: Any) -> bool:
-    """Whether the loop has the coroutine among what it will call next."""
-    ready = list(stored_field(loop, "_ready") or ())[:_MOST_READY]
-    callbacks = [stored_field(handle, "_callback") for handle in ready]
-    # Whatever else has it may do anything with it.
-    begins = [one for one in callbacks if attempt(_begins_coroutine, one)]
-    return any(held is future for one in begins for held in held_by_callback(one))
-
-
 def _begins_coroutine(callback: Any) -> bool:
     """Whether it is what `asyncio.run_coroutine_threadsafe` has its loop call."""
     return (
@@ -115,14 +168,6 @@ def _begins_coroutine(callback: Any) -> bool:
         and callback.__module__ == "asyncio.tasks"
         and callback.__qualname__ == "run_coroutine_threadsafe.<locals>.callback"
     )
-
-
-def _place_in(queue: Any, future: Any) -> int | None:
-    """How many items of work come before the future's in the queue of a pool."""
-    for place, item in enumerate(queued_in(queue)):
-        if stored_field(item, "future") is future:
-            return place
-    return None
 
 
 def queued_in(queue: Any) -> list[Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork
 
 _SHARED_LOCALS = ("future", "task_register")
 """What anyio's function and trio's, which hand a function to a thread, have in common with the one that
@@ -34,6 +34,7 @@ class ThreadWork:
             ident: f"thread {one['thread_id'] or ident} {one['thread_name'] or ''}".rstrip()
             for ident, one in threads
         }
+        self._futures = FutureWork(self._stacks, self._names)
 
     def of_future(self, future: Any) -> str | None:
         """Who is to bring a future of asyncio to its end, as a clause; of a gather those of the first of its members."""
@@ -49,7 +50,7 @@ class ThreadWork:
         source, _ = source_of(callbacks_of_task(future))
         if not any(base is kind for base in mro_of(type(source))):
             return None
-        found = attempt(holder_of_future, source, self._stacks, self._names)
+        found = attempt(self._futures.holder_of, source)
         return None if found is None else found[0]
 
     def handed_over_by(self, frame: Any) -> str | None:
