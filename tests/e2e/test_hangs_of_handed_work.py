@@ -286,3 +286,51 @@ async def test_many_tasks_that_wait_for_a_pool_are_told_soon(api: Api, program: 
     notes = [(task["waits_for"] or {}).get("note") for task in page["tasks"]]
     told = [one for one in notes if one and one.startswith("which waits for the only thread of a")]
     assert len(told) > 800
+
+
+@pytest.mark.parametrize("asks", ["hang-report", "tasks"])
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_what_a_task_lets_go_of_is_not_kept_alive(
+    api: Api, program: Write, version: str, asks: str
+) -> None:
+    code = program("""
+        import asyncio
+        import sys
+        import weakref
+
+        class Value:
+            pass
+
+        async def waits(lock):
+            async with lock:
+                pass
+
+        async def main():
+            lock, value = asyncio.Lock(), Value()
+            kept = weakref.ref(value)
+            async with lock:
+                other = asyncio.create_task(waits(lock))
+                print("up", flush=True)
+                await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+            del value
+            print("is gone:", kept() is None, flush=True)
+            await other
+
+        asyncio.run(main())
+    """)
+    session = await api.session(python_path=bare(version))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+
+    def is_held(report: dict[str, Any]) -> bool:
+        return any((task.get("blocked_on") or {}).get("held_by") for task in report["tasks"])
+
+    with trio.fail_after(30):
+        while True:
+            page = await (
+                session.get("/tasks") if asks == "tasks" else session.post("/hang-report")
+            )
+            if is_held(page):
+                break
+    await session.post("/input", input="\n")
+    assert "is gone: True" in await session.until_printed("e\n")

@@ -74,16 +74,21 @@ def hang_report(
     all_locals: of every frame, and not of the program's own and the innermost only.
     """
     found: list[_Seen] = []
+    suspended: list[tuple[int, str, list[Any]]] = []
     try:
         found = _threads_seen()
+        suspended = _stacks_of_tasks()
         room = _Room(frames, locals_each, max_value, max_chars, all_locals)
         wanted = [one for one in found if thread in (None, one.number)]
-        shown = _thread_views(found, wanted[:max_threads], room)
+        shown = _thread_views(found, suspended, wanted[:max_threads], room)
         page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
     finally:
         field_getters.clear()
         for one in found:
             one.let_go()
+        for _, _, left in suspended:
+            for frame in left:
+                attempt(let_go_of_locals, frame)
     return {
         "threads": shown,
         "total_threads": len(found),
@@ -104,11 +109,16 @@ class _Room:
         self.all_locals = all_locals
 
 
-def _thread_views(found: list[_Seen], wanted: list[_Seen], room: _Room) -> list[dict[str, Any]]:
+def _thread_views(
+    found: list[_Seen],
+    suspended: list[tuple[int, str, list[Any]]],
+    wanted: list[_Seen],
+    room: _Room,
+) -> list[dict[str, Any]]:
     stacks = {one.ident: one.frames for one in found}
     names = {one.ident: one.name for one in found}
     held = [(one.ident, "it", one.frames) for one in found]
-    finder = WaitFinder(Holders(held + _stacks_of_tasks()), stacks, names)
+    finder = WaitFinder(Holders(held + suspended), stacks, names)
     return [_thread_view(one, _settled_wait(one, finder), names, room) for one in wanted]
 
 

@@ -9,17 +9,20 @@ that keeps something elsewhere loses that field, not the answer.
 from __future__ import annotations
 
 import re
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_value
+    from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import let_go_of_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
         expression_text,
         stored_result,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import state_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
         TaskRelations,
         asyncio_answer,
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
         trio_tasks,
     )
 
+_MOST_LOOKED_AT = 5000
+
 
 def tasks(
     frame: int | None = None,
@@ -65,6 +70,33 @@ def _tasks_page(
     stacks = ThreadStacks(stopped_frame(frame))
     runs: list[dict[str, Any]] = []
     found = every_task(stacks, runs)
+    try:
+        return _page_of(found, stacks, runs, offset, limit, frames, max_chars)
+    finally:
+        _let_go_of_tasks(found, stacks)
+
+
+def _let_go_of_tasks(found: list[FoundTask], stacks: ThreadStacks) -> None:
+    """What their frames have is not to live longer for having been looked at."""
+    known = dict(getattr(threading, "_active", {}))
+    for ident, frames in stacks.of.items():
+        if attempt(state_of, known.get(ident)) != "stopped":  # else that is done as it runs on
+            for frame in frames:
+                attempt(let_go_of_locals, frame)
+    for one in found[:_MOST_LOOKED_AT]:
+        for place in () if one.running else attempt(one.suspended_places, default=()):
+            attempt(let_go_of_locals, place.frame)
+
+
+def _page_of(
+    found: list[FoundTask],
+    stacks: ThreadStacks,
+    runs: list[dict[str, Any]],
+    offset: int,
+    limit: int,
+    frames: int,
+    max_chars: int,
+) -> dict[str, Any]:
     current = _mark_current(found, stacks)
     found.sort(key=_task_order(runs))
     work = ThreadWork(stacks)
