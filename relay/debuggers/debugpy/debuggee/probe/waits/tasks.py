@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         trio_tasks,
     )
 
-_MOST_LOOKED_AT = 5000
+_MOST_LET_GO = 5000
 
 
 def tasks(
@@ -83,7 +83,7 @@ def _let_go_of_tasks(found: list[FoundTask], stacks: ThreadStacks) -> None:
         if attempt(state_of, known.get(ident)) != "stopped":  # else that is done as it runs on
             for frame in frames:
                 attempt(let_go_of_locals, frame)
-    for one in found[:_MOST_LOOKED_AT]:
+    for one in found[:_MOST_LET_GO]:
         for place in () if one.running else attempt(one.suspended_places, default=()):
             attempt(let_go_of_locals, place.frame)
 
