@@ -155,10 +155,14 @@ async def test_each_of_two_threads_waits_for_who_has_its_own_record(
         each = waits(told)
         return all((each.get(name) or {}).get("note") for name in "04")
 
-    told = waits(await hang(session, is_told))
+    report = await hang(session, is_told)
+    told = waits(report)
     first, second = (await session.printed()).split()[:-1]
     assert told["0"]["note"] == f"process {first} (a fork of this one) has locked it"
     assert told["4"]["note"] == f"process {second} (a fork of this one) has locked it"
+    for name, pid in (("0", first), ("4", second)):  # who is alike in all else
+        line = re.compile(rf" {name}: .* process {pid} \(a fork of this one\) has locked it$", re.M)
+        assert line.search(report["report"])
 
 
 def note_of(told: dict[str, Any]) -> str:

@@ -175,6 +175,48 @@ async def test_which_thread_runs_what_anyio_and_trio_have_handed_to_one(
     assert found["limited"]["kind"] == "semaphore"
 
 
+ALIKE = """
+    import asyncio
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def asks(future):
+        await future
+
+    async def main():
+        loop, pool = asyncio.get_running_loop(), ThreadPoolExecutor(1, "small")
+        free = [loop.create_future()] * FREE
+        given = [*free, *(loop.run_in_executor(pool, threading.Event().wait) for _ in range(6))]
+        del given[len(free)]  # which has begun
+        tasks = [asyncio.create_task(asks(one), name=f"asks {n}") for n, one in enumerate(given)]
+        await asyncio.wait(tasks)
+
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("free", "words"),
+    [
+        (0, "which waits for the only thread of a pool, WORKER"),
+        (1, "in turn: not known; which waits for the only thread of a pool, WORKER"),
+    ],
+)
+async def test_who_works_for_tasks_that_are_alike_is_told_of_the_right_one(
+    api: Api, program: Write, free: int, words: str
+) -> None:
+    session = await api.session()
+    await session.launch(program(ALIKE.replace("FREE", str(free))).text, wait=0)
+
+    def is_told(report: dict[str, Any]) -> bool:
+        return report["blocked"] and "the only thread of a pool" in report["report"]
+
+    report = await hang(session, is_told)
+    (line,) = [one for one in report["report"].splitlines() if " asks, waits for future" in one]
+    told = words.replace("WORKER", numbers(report)["small_0"])
+    assert re.search(rf"waits for future future, {told}(; .*)?$", line), line
+
+
 OF_ANY = """
     import time
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, as_completed, wait

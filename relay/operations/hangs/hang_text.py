@@ -98,7 +98,7 @@ def _alike(threads: Sequence[HangThread]) -> list[list[HangThread]]:
         places = tuple((frame.path, frame.line) for frame in thread.stack)
         wait = thread.waits_for
         pid = thread.process.pid if thread.process else None
-        key = (pid, thread.state, places, wait and (wait.kind, wait.on, wait.held_by))
+        key = (pid, thread.state, places, wait and (wait.kind, wait.on, wait.held_by, wait.note))
         groups.setdefault(key, []).append(thread)
     return list(groups.values())
 
@@ -212,10 +212,18 @@ def _named(tasks: Sequence[TaskView], lines: Sequence[str]) -> list[str]:
     first, *others = (task.name for task in tasks)
     words = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
     more = f" and {len(others)} alike ({words})" if others else ""
-    workers = [worker for task in tasks if (worker := _worker(task))]
-    who = "; ".join(workers[:_MOST_WORKERS]) + ("; …" if len(workers) > _MOST_WORKERS else "")
-    who = who and (f", in turn: {who}" if others else f", {who}")
+    who = _in_turn([_worker(task) for task in tasks])
     return [f"  {one_line(f'{first}{more} {lines[0]}{who}')}", *lines[1:]]
+
+
+def _in_turn(workers: Sequence[str | None]) -> str:
+    """Who does what each of some tasks waits for, or nothing where that is known of none."""
+    known = [worker or "not known" for worker in workers[:_MOST_WORKERS]]
+    if not any(workers):
+        return ""
+    if len(set(workers)) == 1:
+        return f", {known[0]}"
+    return f", in turn: {'; '.join(known)}{'; …' if len(workers) > len(known) else ''}"
 
 
 def _task(task: TaskView, most: _Most) -> list[str]:
