@@ -376,3 +376,37 @@ async def test_what_a_task_lets_go_of_is_not_kept_alive(
                 break
     await session.post("/input", input="\n")
     assert "is gone: True" in await session.until_printed("e\n")
+
+
+OF_A_FORK = """
+    import asyncio
+    import os
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def main(pool):
+        await asyncio.get_running_loop().run_in_executor(pool, threading.Event().wait)
+
+    name = "parent" if os.fork() else "child"
+    asyncio.run(main(ThreadPoolExecutor(1, name)))
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_threads_of_a_child_have_the_numbers_that_clients_know(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(OF_A_FORK).text, wait=0, debug_subprocesses=True)
+
+    def is_told(report: dict[str, Any]) -> bool:
+        notes = [(task["waits_for"] or {}).get("note") for task in report["tasks"]]
+        return report["blocked"] and len(notes) == 2 and all(notes)
+
+    report = await hang(session, is_told)
+    thread = numbers(report)
+    assert {task["waits_for"]["note"] for task in report["tasks"]} == {
+        f"which {thread[name]} is to bring to its end" for name in ("parent_0", "child_0")
+    }
+    main = {one["id"] for one in report["threads"] if one["name"] == "MainThread"}
+    assert {task["thread_id"] for task in report["tasks"]} == main

@@ -245,6 +245,7 @@ class ProbeInspector(Inspector):
     ) -> dict[str, Any]:
         if (number := wanted.get("thread")) is not None:
             wanted["thread"] = self._debuggee.inner_id(number)
+        wanted |= self._numbers()
         ask = partial(self._probe.ask_any_time, "hang_report", timeout, reveal=reveal, **wanted)
         if number is not None:
             answer = await ask()
@@ -275,7 +276,13 @@ class ProbeInspector(Inspector):
         self, at: Frame | None, *, offset: int, limit: int, frames: int
     ) -> dict[str, Any]:
         where = {} if at is None else {"frame": at.dap_id}
+        where |= self._numbers()
         return await self._ask("tasks", at, offset=offset, limit=limit, frames=frames, **where)
+
+    def _numbers(self) -> dict[str, int]:
+        """From where on the session numbers the threads of this process, unless it is the first."""
+        first = self._debuggee.outer_id(0)
+        return {"numbers_from": first} if first else {}
 
     # Breakpoints ------------------------------------------------------------------------
 

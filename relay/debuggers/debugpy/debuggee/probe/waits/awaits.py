@@ -212,7 +212,8 @@ class ThreadStacks:
     and all that the program's frames have, until the garbage collector comes.
     """
 
-    def __init__(self, stopped_at: Any) -> None:
+    def __init__(self, stopped_at: Any, numbers_from: int = 0) -> None:
+        self._numbers_from = numbers_from
         tops = sys._current_frames()
         here = frame_at()  # not get_ident(), which gevent replaces
         own = next((ident for ident, top in tops.items() if top is here), None)
@@ -249,10 +250,10 @@ class ThreadStacks:
         return [AwaitPlace(frame, function_name(frame.f_code)) for frame in reversed(inner)]
 
     def threads(self) -> dict[int, dict[str, Any]]:
-        """Name and DAP id of each thread; the id is None where the debugger has given none."""
+        """Name and id of each thread, as clients know it; the id is None where the debugger has given none."""
         # Not threading.enumerate(): a stopped thread may hold the lock that it takes.
         known = dict(getattr(threading, "_active", {}))
-        return {ident: _thread_answer(known.get(ident)) for ident in self.of}
+        return {ident: _thread_answer(known.get(ident), self._numbers_from) for ident in self.of}
 
 
 def _outwards(frame: Any) -> Iterator[Any]:
@@ -275,14 +276,14 @@ def without_debugger(frames: list[Any]) -> list[Any]:
     return frames[first:]
 
 
-def _thread_answer(thread: Any) -> dict[str, Any]:
+def _thread_answer(thread: Any, numbers_from: int) -> dict[str, Any]:
     if thread is None:
         return {"thread_id": None, "thread_name": None}
     schema = sys.modules.get("_pydevd_bundle._debug_adapter.pydevd_base_schema")
     numbers = getattr(getattr(schema, "BaseSchema", None), "_obj_id_to_dap_id", {})
     known = attempt(lambda: numbers.get(stored_field(thread, "__pydevd_id__")))
     return {
-        "thread_id": known if type(known) is int and known else None,
+        "thread_id": numbers_from + known if type(known) is int and known else None,
         "thread_name": clipped(stored_field(thread, "_name", "")),
     }
 

@@ -67,10 +67,12 @@ def hang_report(
     max_chars: int = 200_000,
     tasks_shown: int = 50,
     all_locals: bool = False,
+    numbers_from: int = 0,
 ) -> dict[str, Any]:
     """Every thread with its stack, locals and what it waits for; and the tasks of event loops.
 
     thread: the only one to show, by the id that clients know; all are looked at nevertheless.
+    numbers_from: what clients add to the numbers of this process's threads, for its tasks.
     all_locals: of every frame, and not of the program's own and the innermost only.
     """
     found: list[_Seen] = []
@@ -81,7 +83,11 @@ def hang_report(
         room = _Room(frames, locals_each, max_value, max_chars, all_locals)
         wanted = [one for one in found if thread in (None, one.number)]
         shown = _thread_views(found, suspended, wanted[:max_threads], room)
-        page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
+        page = (
+            attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2, numbers_from)
+            if tasks_shown
+            else None
+        )
     finally:
         field_getters.clear()
         for one in found:

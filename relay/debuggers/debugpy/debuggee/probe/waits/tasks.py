@@ -56,18 +56,22 @@ def tasks(
     limit: int = 50,
     frames: int = 20,
     max_chars: int = 500_000,
+    numbers_from: int = 0,
 ) -> dict[str, Any]:
-    """A page of tasks. The stopped one comes first, those that are over come last."""
+    """A page of tasks. The stopped one comes first, those that are over come last.
+
+    numbers_from: what clients add to the numbers of this process's threads.
+    """
     try:
-        return _tasks_page(frame, offset, limit, frames, max_chars)
+        stacks = ThreadStacks(stopped_frame(frame), numbers_from)
+        return _tasks_page(stacks, offset, limit, frames, max_chars)
     finally:
         field_getters.clear()
 
 
 def _tasks_page(
-    frame: int | None, offset: int, limit: int, frames: int, max_chars: int
+    stacks: ThreadStacks, offset: int, limit: int, frames: int, max_chars: int
 ) -> dict[str, Any]:
-    stacks = ThreadStacks(stopped_frame(frame))
     runs: list[dict[str, Any]] = []
     found = every_task(stacks, runs)
     try:
