@@ -10,6 +10,21 @@ from pathlib import Path
 from tests.programs import Program
 from tests.relays import environment
 
+
+def run_with_children(
+    program: Program, folder: Path, *options: str
+) -> subprocess.CompletedProcess[str]:
+    """`relay run` of it to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "relay", "run", "--children", *options, "--", program.text],
+        env=environment(folder / "state"),
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+
+
 POOL = """
     import multiprocessing
 
@@ -47,14 +62,7 @@ def test_the_worker_that_has_broken_a_pool_is_told_beside_those_that_the_pool_ha
     tmp_path: Path,
 ) -> None:
     program = Program.write(tmp_path / "pool.py", BROKEN)
-    run = subprocess.run(
-        [sys.executable, "-m", "relay", "run", "--children", "--on-exception", "--", program.text],
-        env=environment(tmp_path / "state"),
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
+    run = run_with_children(program, tmp_path, "--on-exception")
     told = run.stderr.partition("[end] ")[2].splitlines()[1:]
     ends = sorted(line.partition(" (pool.py) ")[2] for line in told)
     assert ends[0] == "exited with code 7", run.stderr
@@ -80,14 +88,8 @@ def test_a_daemon_that_outlives_its_program_is_told_to_have_been_ended_with_it(
     tmp_path: Path,
 ) -> None:
     program = Program.write(tmp_path / "daemon.py", DAEMON)
-    run = subprocess.run(
-        [sys.executable, "-m", "relay", "run", "--children", "--", program.text],
-        env=environment(tmp_path / "state"),
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=True,
-    )
+    run = run_with_children(program, tmp_path)
+    assert run.returncode == 0, run.stderr
     assert re.findall("^process .*$", run.stderr, re.MULTILINE) == [
         f"process {run.stdout.strip()} (daemon.py) was ended with the program"
     ]
@@ -95,14 +97,8 @@ def test_a_daemon_that_outlives_its_program_is_told_to_have_been_ended_with_it(
 
 def test_workers_that_are_terminated_are_one_line(tmp_path: Path) -> None:
     program = Program.write(tmp_path / "pool.py", POOL)
-    run = subprocess.run(
-        [sys.executable, "-m", "relay", "run", "--children", "--", program.text],
-        env=environment(tmp_path / "state"),
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=True,
-    )
+    run = run_with_children(program, tmp_path)
+    assert run.returncode == 0, run.stderr
     told = re.findall("^process .*$", run.stderr, re.MULTILINE)
     pids = re.findall(r"\b\d{2,}\b", told[0])
     assert len(told) == 1

@@ -291,9 +291,8 @@ class OneRun:
 
             room = 2 * self._options.max_chars
             if not await write_hang(session, self._streams, self._writer, room):
-                self._is_late = (
-                    self.interrupted is None
-                )  # even if a pause ends it, as it does a sleep
+                # Even if a pause ends it, as it does a sleep.
+                self._is_late = self.interrupted is None
                 self._place_reported = trio.Event()
                 try:
                     await write_where(session, self._streams, self._writer)
