@@ -19,7 +19,7 @@ OF_ASYNCIO = """
     from concurrent.futures import ThreadPoolExecutor
 
     never = threading.Event()
-    started = threading.Barrier(5)  # four that work, and who waits for them
+    started = threading.Barrier(6)  # five that work, and who waits for them
 
     def work():
         started.wait()
@@ -40,19 +40,22 @@ OF_ASYNCIO = """
         loop = asyncio.get_running_loop()
         await asyncio.gather(*[loop.run_in_executor(two, work) for _ in range(3)])
 
+    async def shielded():
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(kept, work))
+
     async def limited():
         await asyncio.wait_for(asyncio.get_running_loop().create_future(), 600)
 
     async def main():
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1, "default"))
-        functions = (in_default, named, queued, gathered, limited)
+        functions = (in_default, named, queued, gathered, shielded, limited)
         tasks = [asyncio.create_task(one(), name=one.__name__) for one in functions]
         await asyncio.get_running_loop().run_in_executor(over, started.wait)
         print("up", flush=True)
         await asyncio.wait(tasks)
 
     small, two = ThreadPoolExecutor(1, "small"), ThreadPoolExecutor(2, "two")
-    over = ThreadPoolExecutor(1, "over")
+    over, kept = ThreadPoolExecutor(1, "over"), ThreadPoolExecutor(1, "kept")
     asyncio.run(main())
 """
 
@@ -88,6 +91,7 @@ async def test_which_thread_is_to_bring_a_future_of_asyncio(
             f"one of which waits for one of a pool's 2 threads, all busy ({thread['two_0']}, {thread['two_1']})",
         ]
     )
+    assert notes["shielded"] == f"which {thread['kept_0']} is to bring to its end"
     assert notes["limited"] is None  # of a future that nobody is known to have
 
 

@@ -197,6 +197,18 @@ def source_of(callbacks: list[Any]) -> tuple[Any, Any]:
     return None, None
 
 
+def shielded_by(future: Any) -> Any:
+    """What `asyncio.shield` keeps from being cancelled with a future, and which ends it; else the future itself."""
+    for callback in callbacks_of_task(future):
+        if type(callback) is types.FunctionType and callback.__qualname__ == _OF_SHIELD:
+            held = dict(zip(callback.__code__.co_freevars, held_by_callback(callback)))  # noqa: B905
+            return held.get("inner", future)
+    return future
+
+
+_OF_SHIELD = "shield.<locals>._outer_done_callback"
+
+
 def held_by_callback(callback: Any) -> list[Any]:
     if type(callback) is functools.partial:
         return list(callback.args)

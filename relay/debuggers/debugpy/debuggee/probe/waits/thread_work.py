@@ -8,7 +8,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of
-    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import callbacks_of_task, source_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
+        callbacks_of_task,
+        shielded_by,
+        source_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         ThreadStacks,
         module_globals,
@@ -47,7 +51,7 @@ class ThreadWork:
 
     def _of_single(self, future: Any) -> str | None:
         kind: Any = module_globals("concurrent.futures._base").get("Future")
-        source, _ = source_of(callbacks_of_task(future))
+        source, _ = source_of(callbacks_of_task(shielded_by(future)))
         if not any(base is kind for base in mro_of(type(source))):
             return None
         found = attempt(self._futures.holder_of, source)
