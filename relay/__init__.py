@@ -13,6 +13,7 @@ The map of the house; imports go downwards only:
     perl/            a debug adapter for Perl, a program of its own
     agents/          what clients of agents are given, and where
     environments     what a program has that was given nothing
+    program_kinds    which debugger suits a program
     known_adapters/  debuggers known by name, and their entries of config.json
     redaction/       secret names and credentials, and the masks over them
     logs/            lines of the relay's own log

@@ -7,7 +7,6 @@ The interpreter is that of the active virtual environment, which VIRTUAL_ENV nam
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import sys
 from collections.abc import Iterable, Mapping
@@ -15,9 +14,6 @@ from collections.abc import Iterable, Mapping
 NAME = ".venv"
 ACTIVE = "VIRTUAL_ENV"
 _PYTHON = os.path.join("Scripts", "python.exe") if sys.platform == "win32" else "bin/python"
-
-_FIRST_LINE = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?(?:\S*/)?([A-Za-z]+)")
-_LONGEST_FIRST_LINE = 256
 
 WITHHELD = frozenset({"RELAY_TOKEN"})
 """Variables of the relay that are none of a program's business; settings may be in any case."""
@@ -56,21 +52,6 @@ def is_installed_command(path: str) -> bool:
     return not name.endswith(".py") and any(
         os.access(os.path.join(folder, python), os.X_OK) for python in ("python", "python3")
     )
-
-
-def named_language(path: str) -> str | None:
-    """What runs a script by its first line, without a version: `perl`, `python`; None without one.
-
-    A pipe is not read: it is for the program.
-    """
-    if not os.path.isfile(path):
-        return None
-    try:
-        with open(path, "rb") as file:
-            found = _FIRST_LINE.match(file.readline(_LONGEST_FIRST_LINE))
-    except OSError:
-        return None
-    return None if found is None else found[1].decode().lower()
 
 
 def _python_of(directory: str) -> str | None:

@@ -36,6 +36,7 @@ LAYERS = (
     {
         "relay.agents",
         "relay.environments",
+        "relay.program_kinds",
         "relay.known_adapters",
         "relay.logs",
         "relay.metrics",

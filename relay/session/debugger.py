@@ -6,7 +6,6 @@ and verbs ask it for its abilities and call its methods, never for its name. Ref
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,8 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from relay.environments import named_language
 from relay.errors import DebuggerError, NotSupported
+from relay.program_kinds import suiting
 from relay.session.source_analysis import SourceAnalysis, SyntaxFault, TextFault
 from relay.session.state.program_run import DebuggerReport
 
@@ -124,10 +123,6 @@ class Debugger(ABC):
     async def join(self, debuggee: Debuggee) -> None:
         """Shake hands with a child of the program, which has connected. For those with CHILDREN."""
         raise self.cannot("debug subprocesses")
-
-    def is_for(self, language: str | None) -> bool:
-        """Whether it is for programs in this language, in lower case."""
-        return language in [one.lower() for one in self.languages]
 
     def process_name(self, argv: Sequence[str]) -> str:
         """What a command line runs, in a word."""
@@ -260,15 +255,5 @@ class KnownDebuggers:
         return self._known.get(name) or self._missing(name)
 
     def for_program(self, program: str) -> Debugger:
-        """The debugger for a program, by how its name ends, else by the language that its first line
-        names; the default one for all others.
-
-        One whose name has no end, such as those of `node_modules/.bin`, may be a link to one that has.
-        """
-        suffix = PurePath(program).suffix or PurePath(os.path.realpath(program)).suffix
-        for debugger in self:
-            if suffix and suffix in debugger.suffixes:
-                return debugger
-        language = named_language(program)
-        found = (debugger for debugger in self if debugger.is_for(language))
-        return next(found, self.default)
+        """The debugger that suits a program; the default one for what says nothing of itself."""
+        return suiting(program, ((one, one) for one in self)) or self.default

@@ -186,8 +186,7 @@ class _Writer:
         """Rows left by an exception that has left one below, whose line says which."""
         rows, found = self.rows, set()
         for i in chosen:
-            above = next((one for one in self._ancestors(i) if one not in self.repeated), NO_LINE)
-            above = self.parents[i] if self.parents[i] in chosen else above
+            above = next((one for one in self._ancestors(i) if one in chosen), NO_LINE)
             same = above >= 0 and (rows[above].kind, rows[above].outcome) == (
                 RAISED,
                 rows[i].outcome,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,6 +19,7 @@ import trio
 
 from relay.errors import DebuggerTimeout, RelayError
 from relay.process.procfs import threads_from_outside
+from relay.session.children.lost_children import LostChildren
 from relay.session.state.stop import Stop
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ STEP_SECONDS = 0.3
 """How long a process that was resumed has to stop again before another's stop is announced."""
 LIST_SECONDS = 2.0
 """How long a child may take to list its threads; then those of the last time are shown."""
-
-CAUSE_SECONDS = 1.0
-"""So long after a child has failed others are ended because of it: a pool ends those that are left."""
 
 Announce = Callable[[], None]
 T = TypeVar("T")
@@ -71,9 +68,9 @@ class ProcessGroup:
         self._current: Debuggee | None = None
         self._resumed: tuple[Debuggee, PendingStop] | None = None
         self._expects_stop = False
-        self._left_at: dict[Debuggee, float] = {}  # children that have gone just now
-        self._lost_at = -math.inf  # when the last one was
-        self._failures_announced: set[int] = set()  # their numbers
+        self._lost_children = LostChildren(
+            program.events.process_lost, lambda one: str(self.process_of(one)["name"])
+        )
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
         self._collections: dict[Any, Debuggee] = {}
@@ -132,28 +129,8 @@ class ProcessGroup:
             lost = announce_end(stop)
         self.forget_stop(child)
         if not (silently or self.session.is_over):
-            self._note_loss(child, lost)
+            self._lost_children.left(child, lost, self._children)
         self.announce_next()
-
-    def _note_loss(self, child: Child, lost: str | None) -> None:
-        """A pool ends its workers because one has left it: that one is told, too, and first.
-
-        Which of them the relay sees gone first is chance.
-        """
-        now = trio.current_time()
-        if lost is not None:
-            self._lost_at = now
-        self._left_at = {one: at for one, at in self._left_at.items() if now < at + CAUSE_SECONDS}
-        self._left_at[child] = now
-        if now < self._lost_at + CAUSE_SECONDS:
-            for one in (*self._left_at, *self._children):
-                if (one.exit_code or 0) > 0 and one.number not in self._failures_announced:
-                    self._failures_announced.add(one.number)
-                    name = self.process_of(one)["name"]
-                    words = f"process {one.pid} ({name}) exited with code {one.exit_code}"
-                    self.program.events.process_lost(words, one.pid)
-        if lost is not None:
-            self.program.events.process_lost(lost, child.pid)
 
     def forget_stop(self, child: Debuggee) -> None:
         """The session is not paused any more, if it was so in a child that has gone."""
