@@ -30,6 +30,7 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
         exit_signal=entry.exit_signal,
         abilities=_abilities(entry),
         filters={word: names for word, names in filters.items() if names},
+        may_forget_pauses=True,
     )
 
 

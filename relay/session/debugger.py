@@ -87,6 +87,9 @@ class Debugger(ABC):
     pauses_any_thread: bool = False
     """Whether `pause` takes `*` where DAP has a thread's number."""
 
+    may_forget_pauses: bool = False
+    """Whether it may answer `pause` and do nothing, as some do while a program is just being resumed."""
+
     exit_signal: str | None = None
     """An expression that says, once the program has exited, by which signal: where an exit code of
     0 may mean that, too."""

@@ -41,6 +41,7 @@ class Adapter:
         self.path = ""
         self.launch: dict[str, Any] | None = None
         self.stands = False
+        self.pauses = 0
         self.watched: list[dict[str, Any]] = []
         self.refused: dict[str, Any] | None = None
 
@@ -291,6 +292,9 @@ class Adapter:
 
     def do_pause(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         self.answer(request)
+        self.pauses += 1
+        if "forgets-a-pause" in HABITS and self.pauses == 1:
+            return
         self.stands = True
         if "pauses-by-signal" not in HABITS:
             self.event("stopped", {"reason": "pause", "threadId": 1})

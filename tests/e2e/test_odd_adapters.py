@@ -278,6 +278,21 @@ async def test_a_pause_that_is_told_as_its_signal_is_a_pause(
         assert (await session.resume())["stop_reason"] == "exception"
 
 
+@pytest.mark.parametrize("wait", [0, 30])
+async def test_a_pause_that_was_forgotten_is_asked_for_again(
+    settings: Settings, program: Program, wait: float
+) -> None:
+    """As lldb 14 does until it has sent the program on: it answers, and does nothing."""
+    async with odd(settings, "forgets-a-pause", "runs-on") as api:
+        session = await stopped(api, program)
+        await session.resume(wait=0)
+        seen = (await session.get("/events"))["next_cursor"]
+        await session.post("/pause", wait=wait)
+        page = await session.get("/events", types="stopped", cursor=seen, timeout=30)
+        (stop,) = page["events"]
+        assert stop["body"]["reason"] == "pause"
+
+
 async def test_what_it_would_take_for_a_plain_breakpoint_is_not_sent(
     settings: Settings, program: Program
 ) -> None:

@@ -6,6 +6,7 @@ the debugger's own answer is not missed, and one that outlasts `wait` is not los
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from relay.errors import (
     DebuggerTimeout,
     InvalidRequest,
     InvalidSessionState,
+    RelayError,
     ThreadNotFound,
 )
 from relay.models.execution import (
@@ -45,7 +47,7 @@ from relay.operations.sessions.sessions import (
     location_view,
     stop_message,
 )
-from relay.operations.sessions.stop_wait import until_it_stands
+from relay.operations.sessions.stop_wait import STOPS, until_it_stands
 from relay.session.dap.stack import frame_at
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Extra
@@ -58,6 +60,9 @@ STEP_WAIT = 10.0
 
 PAUSE_ANSWER = 0.3
 """Seconds that a debugger is given to say that it pauses the program: later it does so all the same."""
+
+PAUSE_FORGOTTEN = 0.5
+"""Seconds without a stop after which a debugger that may forget a pause is asked again, once."""
 
 MOST_RUNNING = 20
 """Processes that the answer of a pause names which it has not stopped."""
@@ -103,6 +108,8 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     try:
         thread = await _thread_to_pause(debuggee) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PAUSE_ANSWER)
+        if session.debugger.may_forget_pauses:
+            session.start_soon(_pause_again, session, debuggee, thread, cursor)
     except DebuggerTimeout:
         is_late = True
     wait = STEP_WAIT if body.wait is None else body.wait
@@ -116,6 +123,17 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
         session, reported, room, is_of_program=bool(running) and body.thread_id is None
     )
     return result.model_copy(update=why)
+
+
+async def _pause_again(
+    session: Session, debuggee: Debuggee, thread: int | str, cursor: int
+) -> None:
+    """Ask once more if nothing has stopped since: lldb 14 answers before it has sent the program on, and forgets."""
+    if await session.events.wait(cursor, types=STOPS, timeout=PAUSE_FORGOTTEN):
+        return
+    if session.phase is Phase.RUNNING:
+        with contextlib.suppress(RelayError):
+            await debuggee.request("pause", {"threadId": thread})
 
 
 async def _thread_to_pause(debuggee: Debuggee) -> int | str:
