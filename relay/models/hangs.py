@@ -83,15 +83,17 @@ class HangThread(Resource):
 
 class Deadlock(Resource):
     text: str = Field(description="`thread A waits for lock x held by B, which waits for …`")
-    thread_ids: list[int | None]
-    task_ids: list[str] | None = left_out("Of tasks that wait for each other")
+    thread_ids: list[int | None] = Field(description="The threads in the circle")
+    task_ids: list[str] | None = left_out("The tasks in the circle")
 
 
 class HangReport(Resource):
     session_id: str
     status: Phase
     blocked: bool = Field(description="Whether no thread runs")
-    deadlocks: list[Deadlock] = Field(description="Threads that wait for each other in a circle")
+    deadlocks: list[Deadlock] = Field(
+        description="Threads and tasks that wait for each other in a circle"
+    )
     threads: list[HangThread] = Field(description="At most 100 of each process, the main first")
     total_threads: int
     tasks: list[TaskView] = Field(

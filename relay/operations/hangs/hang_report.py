@@ -22,7 +22,7 @@ from relay.models.hangs import (
     WaitHolder,
 )
 from relay.models.tasks import TaskFrame
-from relay.operations.hangs.deadlocks import as_threads, deadlocks, sentence
+from relay.operations.hangs.deadlocks import Waiter, deadlocks, noun_of, sentence
 from relay.operations.hangs.hang_text import hang_text
 from relay.operations.inspect.tasks import Texts, source_texts, task_view
 from relay.operations.report.short_paths import short_path
@@ -87,8 +87,9 @@ async def report_of(
 ) -> HangReport:
     """The facts as one answer, with the sources of the lines."""
     texts = await trio.to_thread.run_sync(source_texts, _places(facts))
-    circles = [circle for one in facts for circle in deadlocks(one["threads"])]
-    of_tasks = [circle for one in facts for circle in deadlocks(as_threads(one["tasks"]["tasks"]))]
+    circles = [
+        circle for one in facts for circle in deadlocks(one["threads"], one["tasks"]["tasks"])
+    ]
     seen = [thread for one in facts for thread in one["threads"]]
     through_child = [one for one in seen if (one["waits_for"] or {}).get("circle")]
     threads = [
@@ -99,8 +100,8 @@ async def report_of(
         status=session.phase,
         blocked=bool(facts) and all(one["blocked"] for one in facts),
         deadlocks=[
-            Deadlock(text=sentence(circle), thread_ids=[thread["id"] for thread in circle])
-            for circle in circles
+            _deadlock(circle)
+            for circle in sorted(circles, key=lambda circle: noun_of(circle[0]) == "task")
         ]
         + [
             Deadlock(
@@ -108,14 +109,6 @@ async def report_of(
                 thread_ids=[one["id"]],
             )
             for one in through_child
-        ]
-        + [
-            Deadlock(
-                text=sentence(circle, "task"),
-                thread_ids=[],
-                task_ids=[task["ident"] for task in circle],
-            )
-            for circle in of_tasks
         ],
         threads=threads,
         total_threads=sum(one["total_threads"] for one in facts),
@@ -126,6 +119,12 @@ async def report_of(
         report="",
     )
     return found.model_copy(update={"report": hang_text(_shortened(session, found), max_chars)})
+
+
+def _deadlock(circle: Sequence[Waiter]) -> Deadlock:
+    tasks = [one["ident"] for one in circle if noun_of(one) == "task"]
+    threads = [one["id"] for one in circle if noun_of(one) == "thread"]
+    return Deadlock(text=sentence(circle), thread_ids=threads, task_ids=tasks or None)
 
 
 def _shortened(session: Session, found: HangReport) -> HangReport:

@@ -22,6 +22,7 @@ from relay.models.tasks import (
     TasksQuery,
     TaskView,
     TaskWait,
+    WaitsFor,
 )
 from relay.session.session import Session
 
@@ -64,10 +65,11 @@ def task_view(task: Mapping[str, Any], texts: Texts) -> TaskView:
     if place is not None:
         at = TaskPlace(**place, source=texts[place["path"], place["line"]])
     frames = [TaskFrame(**frame) for frame in task["frames"]]
-    waits = task.get("blocked_on")
     found = {**task, "suspended_at": at, "frames": frames}
-    if waits is not None:
+    if (waits := task.get("blocked_on")) is not None:
         found["blocked_on"] = TaskWait.pick(waits)
+    if (awaited := task["waits_for"]) is not None:
+        found["waits_for"] = WaitsFor.pick(awaited)
     return TaskView.model_validate(found)
 
 

@@ -40,11 +40,7 @@ class AsyncioTask(FoundTask):
 
     @property
     def name(self) -> str:
-        kind: Any = module_globals("_asyncio").get("Task")
-        if any(base is kind for base in mro_of(type(self.task))):
-            return clipped(attempt(kind.get_name, self.task))  # of C: it runs nothing of a subclass
-        name = stored_field(self.task, "_name", "")
-        return clipped(name if type(name) is not int else f"Task-{name}")
+        return name_of_task(self.task)
 
     @property
     def state_at_rest(self) -> str:
@@ -95,6 +91,22 @@ def loop_run_by(frame: Any) -> Any:
     if frame.f_code.co_name == "run_forever" and "asyncio" in frame.f_code.co_filename:
         return frame.f_locals.get("self")
     return None
+
+
+def name_of_task(task: Any) -> str:
+    """What a task of asyncio is called."""
+    kind: Any = module_globals("_asyncio").get("Task")
+    if any(base is kind for base in mro_of(type(task))):
+        return clipped(attempt(kind.get_name, task))  # of C: it runs nothing of a subclass
+    name = stored_field(task, "_name", "")
+    return clipped(name if type(name) is not int else f"Task-{name}")
+
+
+def is_task(value: Any) -> bool:
+    """Whether it is a task of asyncio's own kinds."""
+    module = module_globals("asyncio.tasks")
+    kinds = [kind for kind in (module.get("Task"), module.get("_PyTask")) if kind is not None]
+    return any(base is kind for base in mro_of(type(value)) for kind in kinds)
 
 
 def _is_pending_future(future: Any) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask, task_reference
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import FoundGreenlet
-    from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders, HoldingStack
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
         known_task_waits,
         known_thread_waits,
@@ -52,7 +52,7 @@ class GreenletWaits:
         self._by_id = {id(one.task): one for one in found}
         self._known = {**known_task_waits(), **known_thread_waits()}
         greenlets = [one for one in found[:5000] if isinstance(one, FoundGreenlet)]
-        self._holders = Holders([(id(one.task), "it", one.frames) for one in greenlets])
+        self._holders = Holders([HoldingStack(id(one.task), "it", one.frames) for one in greenlets])
 
     def of(self, one: FoundGreenlet) -> dict[str, Any] | None:
         """None where nothing is known to wake it, or the end of others is."""

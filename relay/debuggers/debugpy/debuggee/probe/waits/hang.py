@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import FileLocks
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait
-    from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders, HoldingStack
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import tries_to_lock_a_file
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
@@ -76,7 +76,7 @@ def hang_report(
     all_locals: of every frame, and not of the program's own and the innermost only.
     """
     found: list[_Seen] = []
-    suspended: list[tuple[int, str, list[Any]]] = []
+    suspended: list[HoldingStack] = []
     try:
         found = _threads_seen()
         suspended = _stacks_of_tasks()
@@ -88,12 +88,14 @@ def hang_report(
             if tasks_shown
             else None
         )
+        for one, view in zip(wanted, shown):  # noqa: B905  Python 3.8 has no `strict`
+            _forget_task_of_other_moment(one, view)
     finally:
         field_getters.clear()
         for one in found:
             one.let_go()
-        for _, _, left in suspended:
-            for frame in left:
+        for stack in suspended:
+            for frame in stack.frames:
                 attempt(let_go_of_locals, frame)
     return {
         "threads": shown,
@@ -117,13 +119,13 @@ class _Room:
 
 def _thread_views(
     found: list[_Seen],
-    suspended: list[tuple[int, str, list[Any]]],
+    suspended: list[HoldingStack],
     wanted: list[_Seen],
     room: _Room,
 ) -> list[dict[str, Any]]:
     stacks = {one.ident: one.frames for one in found}
     names = {one.ident: one.name for one in found}
-    held = [(one.ident, "it", one.frames) for one in found]
+    held = [HoldingStack(one.ident, "it", one.frames) for one in found]
     finder = WaitFinder(Holders(held + suspended), stacks, names)
     return [_thread_view(one, _settled_wait(one, finder), names, room) for one in wanted]
 
@@ -184,11 +186,18 @@ class _Seen:
         if self.state == "stopped":
             return False
         top = sys._current_frames().get(self.ident)
-        if top is None or (top is self.top and top.f_lasti == self.place):
+        if top is None or self._stands_at(top):
             return False
         self.state, self.call = "running", None
         self._note(top)
         return True
+
+    def has_stayed(self) -> bool:
+        """Whether it is still where it was when it was looked at last."""
+        return self._stands_at(sys._current_frames().get(self.ident))
+
+    def _stands_at(self, top: Any) -> bool:
+        return top is self.top and top.f_lasti == self.place
 
     def let_go(self) -> None:
         """What its frames have is not to live longer for having been looked at."""
@@ -271,7 +280,14 @@ def _frames_below(top: Any) -> list[Any]:
     return found
 
 
-def _stacks_of_tasks() -> list[tuple[int, str, list[Any]]]:
+def _forget_task_of_other_moment(one: _Seen, view: dict[str, Any]) -> None:
+    """What the tasks wait for is of a later moment: a thread that has gone on since may not wait for one any more."""
+    held = (view["waits_for"] or {}).get("held_by")
+    if held is not None and not one.has_stayed():
+        held["task"] = None
+
+
+def _stacks_of_tasks() -> list[HoldingStack]:
     """The frames in which tasks are suspended, which lie on no stack, by their loops' threads."""
     stacks = ThreadStacks(None)
     runs: list[dict[str, Any]] = []
@@ -281,7 +297,7 @@ def _stacks_of_tasks() -> list[tuple[int, str, list[Any]]]:
         if not one.running and (ident := runs[one.run].get("ident")):
             places = attempt(one.suspended_places, default=())
             frames = [place.frame for place in reversed(places)]
-            known.append((ident, f"its task {one.name}", frames))
+            known.append(HoldingStack(ident, f"its task {one.name}", frames, one.id))
     return known
 
 
@@ -331,6 +347,7 @@ def _wait_view(wait: Wait, names: dict[int, str]) -> dict[str, Any]:
             "thread_id": _number_of_thread(thread),
             "ident": held.ident,
             "others": list(held.others),
+            "task": held.task,
             "name_there": held.name_there,
             "name": names.get(held.ident) or f"thread {held.ident}, which has ended",
         }

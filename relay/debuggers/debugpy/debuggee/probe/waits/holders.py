@@ -67,6 +67,20 @@ class Holder(NamedTuple):
     """Threads of which any could end the wait in its place."""
     name_there: str | None = None
     """What the lock is called where it is held, if that is known: there it may be another argument."""
+    task: str | None = None
+    """The id of a task of that thread's: both have to go on before the wait is over."""
+
+
+class HoldingStack(NamedTuple):
+    """Frames that may hold something, and whose they are."""
+
+    ident: int
+    """The thread's, or that of the event loop of a task."""
+    who: str
+    """What of the thread it is, in words: `it`, or a task's name."""
+    frames: list[Any]
+    task: str | None = None
+    """The task's id, if it is one that is suspended."""
 
 
 class LockHold(NamedTuple):
@@ -81,6 +95,8 @@ class LockHold(NamedTuple):
     """Ids of locks that the same thread has let go for as long as it waits in a condition."""
     name_there: str | None = None
     """What it is called there, if that is known."""
+    task: str | None = None
+    """The id of the task that holds it while it is suspended."""
 
     def is_of(self, lock: Any, matches: Callable[[Any, Any], bool]) -> bool:
         """Whether it is this lock that is held here."""
@@ -119,8 +135,7 @@ def owner_of(lock: Any) -> int | None:
 class Holders:
     """Finds who holds a lock. The stacks are searched at the first plain one."""
 
-    def __init__(self, stacks: list[tuple[int, str, list[Any]]]) -> None:
-        """Each stack with its thread, and what of the thread has it: `it`, or a task's name."""
+    def __init__(self, stacks: list[HoldingStack]) -> None:
         self._stacks = stacks
         self._holds: list[LockHold] | None = None
         self._generators: list[tuple[Any, list[LockHold]]] | None = None
@@ -140,12 +155,12 @@ class Holders:
         if type(lock) is not PlainLock or not is_locked(lock):
             return None
         for matches in (_is_it, _has_it):
-            found = {h.ident: h for h in self.all_holds() if h.is_of(lock, matches)}
-            if len(found) == 1:
-                hold = next(iter(found.values()))
-                return Holder(hold.ident, hold.known_from, name_there=hold.name_there)
-            if found:
+            found = [hold for hold in self.all_holds() if hold.is_of(lock, matches)]
+            if len({hold.ident for hold in found}) > 1:
                 return None  # only one can be right
+            if found:
+                hold, task = found[-1], _only([hold.task for hold in found])
+                return Holder(hold.ident, hold.known_from, name_there=hold.name_there, task=task)
         return attempt(self._in_generator, lock)  # type: ignore[no-any-return]
 
     def inside(self, semaphore: Any) -> list[LockHold]:
@@ -156,11 +171,11 @@ class Holders:
         """What is held anywhere in these stacks."""
         if self._holds is None:
             self._holds = [
-                hold
-                for ident, who, frames in self._stacks
-                for let_go in [let_go_by(frames)]
-                for frame in frames
-                for hold in attempt(_holds_of, ident, frame, who, let_go, default=())
+                hold._replace(task=stack.task)
+                for stack in self._stacks
+                for let_go in [let_go_by(stack.frames)]
+                for frame in stack.frames
+                for hold in attempt(_holds_of, stack.ident, frame, stack.who, let_go, default=())
             ]
         return self._holds
 
@@ -188,20 +203,31 @@ class Holders:
             return None
         code = generator.gi_code
         users = [
-            (ident, f"{known}, whose generator holds it at {place_text(frame, frame.f_lineno)}")
-            for ident, who, frames in self._stacks
-            for user in frames
-            for made_by, given, known in attempt(_generators_entered, user, who, default=())
+            (
+                f"{known}, whose generator holds it at {place_text(frame, frame.f_lineno)}",
+                stack,
+            )
+            for stack in self._stacks
+            for user in stack.frames
+            for made_by, given, known in attempt(_generators_entered, user, stack.who, default=())
             if made_by is code and _may_be_given(frame, given)
         ]
         if not users and _is_fixture(generator):
             place = place_text(frame, frame.f_lineno)
             users = [
-                (ident, f"{who} runs the test whose fixture holds it at {place}")
-                for ident, who, frames in self._stacks
-                if any(runs_test_of_pytest(one) for one in frames)
+                (f"{stack.who} runs the test whose fixture holds it at {place}", stack)
+                for stack in self._stacks
+                if any(runs_test_of_pytest(one) for one in stack.frames)
             ]
-        return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
+        ident = _only([stack.ident for _, stack in users])
+        if ident is None:
+            return None
+        return Holder(ident, users[0][0], task=_only([stack.task for _, stack in users]))
+
+
+def _only(values: list[Any]) -> Any:
+    """What all of them are; None where they differ, or there is none."""
+    return values[0] if len(set(values)) == 1 else None
 
 
 def _suspended_holds() -> list[tuple[Any, list[LockHold]]]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import clipped, stored_field
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
         Holders,
+        HoldingStack,
         PlainLock,
         is_lock,
         is_locked,
@@ -139,7 +140,7 @@ def _locks_held(ident: int, top: Any, known_codes: dict[int, bool]) -> list[tupl
     """known_codes: whether code may hold a lock, by its id."""
     frames = list(itertools.islice(_holding_frames(top, known_codes), _MOST_HOLDING_FRAMES))
     try:
-        holds = Holders([(ident, "it", frames)]).all_holds()
+        holds = Holders([HoldingStack(ident, "it", frames)]).all_holds()
     finally:
         for frame in frames:
             attempt(let_go_of_locals, frame)

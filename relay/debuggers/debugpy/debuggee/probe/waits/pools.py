@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import namespace_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
         held_by_callback,
+        is_task,
         loop_run_by,
+        name_of_task,
         source_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
@@ -50,10 +52,14 @@ class FutureWork:
         busy = known.busy.get(future)
         if busy is not None:
             return all_busy(busy, self._names)
-        thread = self._thread_of_loop(future, known)
+        thread, task = self._thread_of_loop(future, known)
         if thread is not None:
-            text = f"the event loop of {self._name(thread)} is to bring to its end"
-            return text, Holder(thread, "its event loop was given the future's coroutine")
+            who = f"the event loop of {self._name(thread)}"
+            if task is not None:
+                who = f"task {name_of_task(task)} of {who}"
+            number = None if task is None else hex(id(task))
+            known_from = "its event loop was given the future's coroutine"
+            return f"{who} is to bring to its end", Holder(thread, known_from, task=number)
         pids = known.processes.get(future)
         if pids is None:
             return None
@@ -64,14 +70,13 @@ class FutureWork:
     def _name(self, thread: int) -> str:
         return clipped(self._names.get(thread, "?"))
 
-    def _thread_of_loop(self, future: Any, known: _KnownWork) -> int | None:
-        """Whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to."""
-        _, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
+    def _thread_of_loop(self, future: Any, known: _KnownWork) -> tuple[int | None, Any]:
+        """Whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to, and the task that it is, once there is one."""
+        task, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
         for ident, loop in known.loops:
             if loop is chained:
-                return ident
-        thread: int | None = known.to_begin.get(future)
-        return thread
+                return ident, task if is_task(task) else None
+        return known.to_begin.get(future), None
 
 
 class _ByFuture:

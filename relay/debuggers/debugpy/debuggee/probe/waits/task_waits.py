@@ -33,7 +33,10 @@ if TYPE_CHECKING:
         plain_length,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import ThreadWork
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import (
+        ThreadWork,
+        worker_answer,
+    )
 
 # What anyio has within a lock or a limiter: another one of its own, or trio's.
 _INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLimiter__original")
@@ -91,7 +94,7 @@ class TaskWaits:
         subject = dict(items_of(frame.f_locals)).get("self")
         name = None if subject is None else attempt(_awaited_name, caller, subject)
         holders: list[TaskHold] = []
-        note = None
+        note, thread = None, None
         if kind == "lock" and subject is not None:
             holders = self._holder_of(subject)
         elif kind == "semaphore" and subject is not None:
@@ -99,7 +102,7 @@ class TaskWaits:
             note = taken_by([(one.task.name, one.known_from) for one in holders], are_all)
             holders = holders if are_all else []
         elif kind == "thread":
-            note = attempt(self._work.handed_over_by, frame)
+            note, thread = attempt(self._work.handed_over_by, frame) or (None, None)
         elif known.function == "Queue.join":
             note = attempt(_note_of_join, subject)
         elif kind == "queue" and name is not None:
@@ -113,6 +116,7 @@ class TaskWaits:
             "known_from": holders[0].known_from if holders else None,
             "name_there": holders[0].name_there if holders else None,
             "note": note,
+            "worker": worker_answer(thread),
         }
 
     def _holder_of(self, lock: Any) -> list[TaskHold]:

@@ -41,7 +41,10 @@ if TYPE_CHECKING:
         greenlet_tasks,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.task_waits import TaskWaits
-    from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import ThreadWork
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import (
+        ThreadWork,
+        worker_answer,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.trio import (
         trio_answer,
         trio_tasks,
@@ -191,7 +194,8 @@ def _task_answer(
         future = stored_field(one.task, "_fut_waiter")
         if awaited["kind"] == "future":
             awaited["on"] = attempt(_name_of_future, places, future)
-        awaited["note"] = attempt(work.of_future, future)
+        awaited["note"], worker = attempt(work.of_future, future) or (None, None)
+        awaited["worker"] = worker_answer(worker)
     return answer
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holder
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork
 
 _SHARED_LOCALS = ("future", "task_register")
@@ -40,29 +41,31 @@ class ThreadWork:
         }
         self._futures = FutureWork(self._stacks, self._names)
 
-    def of_future(self, future: Any) -> str | None:
-        """Who is to bring a future of asyncio to its end, as a clause; of a gather those of the first of its members."""
+    def of_future(self, future: Any) -> tuple[str | None, Holder | None]:
+        """Who is to bring a future of asyncio to its end, and that as a clause; of a gather the clause only,
+        of the first of its members.
+        """
         members = stored_field(future, "_children")
         if type(members) is not list:
-            found = self._of_single(future)
-            return None if found is None else f"which {found}"
-        each = dict.fromkeys(filter(None, map(self._of_single, members[:_MOST_MEMBERS])))
-        return ", ".join(f"one of which {found}" for found in list(each)[:_SHOWN_MEMBERS]) or None
+            text, holder = self._of_single(future)
+            return None if text is None else f"which {text}", holder
+        each = dict.fromkeys(self._of_single(one)[0] for one in members[:_MOST_MEMBERS])
+        clauses = [f"one of which {text}" for text in each if text is not None]
+        return ", ".join(clauses[:_SHOWN_MEMBERS]) or None, None
 
-    def _of_single(self, future: Any) -> str | None:
+    def _of_single(self, future: Any) -> tuple[str | None, Holder | None]:
         kind: Any = module_globals("concurrent.futures._base").get("Future")
         source, _ = source_of(callbacks_of_task(shielded_by(future)))
         if not any(base is kind for base in mro_of(type(source))):
-            return None
-        found = attempt(self._futures.holder_of, source)
-        return None if found is None else found[0]
+            return None, None
+        return attempt(self._futures.holder_of, source) or (None, None)
 
-    def handed_over_by(self, frame: Any) -> str | None:
-        """Which thread runs the function that a frame of anyio or trio waits for, in words."""
+    def handed_over_by(self, frame: Any) -> tuple[str | None, Holder | None]:
+        """Which thread runs the function that a frame of anyio or trio waits for, and that in words."""
         for ident, frames in self._stacks.items():
             if any(_have_in_common(frame, one) for one in frames):
-                return f"it runs in {self._names[ident]}"
-        return None
+                return f"it runs in {self._names[ident]}", Holder(ident, "it runs the function")
+        return None, None
 
 
 def _have_in_common(frame: Any, other: Any) -> bool:
@@ -75,3 +78,10 @@ def _have_in_common(frame: Any, other: Any) -> bool:
             if here is not None and here is there:
                 return True
     return False
+
+
+def worker_answer(holder: Holder | None) -> dict[str, Any] | None:
+    """The threads, of which any could do the work, and the task if it is one's of another event loop."""
+    if holder is None:
+        return None
+    return {"ident": holder.ident, "others": list(holder.others), "task": holder.task}
