@@ -22,6 +22,7 @@ from typing import Any
 import trio
 
 from relay.process.ports import free_port
+from tests.relays import environment
 
 BLOCK = re.compile(
     r"^<!-- (?P<mark>run|shows) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
@@ -119,7 +120,9 @@ def _environment(directory: Path, *, stand_in: bool) -> dict[str, str]:
     path = os.environ["PATH"]
     if stand_in or shutil.which("curl") is None:
         path = f"{_stand_in(home)}{os.pathsep}{path}"
-    return {**os.environ, "RELAY": str(home), "PATH": path, "NO_PROXY": "*", "no_proxy": "*"}
+    # Not the state directory of whoever runs the tests, who may have a server in the background.
+    found = environment(home / "state")
+    return {**found, "RELAY": str(home), "PATH": path, "NO_PROXY": "*", "no_proxy": "*"}
 
 
 def _stand_in(home: Path) -> Path:
