@@ -190,7 +190,9 @@ class BlockedThread(Resource):
 class PauseResult(ExecutionResult):
     message: str | None = left_out("Why nothing has stopped yet")
     blocked: list[BlockedThread] | None = left_out("The threads that have not stopped, and where")
-    deadlocks: list[Deadlock] | None = left_out("Threads and tasks that wait for each other in a circle")
+    deadlocks: list[Deadlock] | None = left_out(
+        "Threads and tasks that wait for each other in a circle"
+    )
     tasks: list[TaskView] | None = left_out(
         "Tasks of asyncio and trio with their await chains, and greenlets"
     )

@@ -71,6 +71,36 @@ LEAVES = """
 
     main()
 """
+LEAVES_AS_IT_HANDLES = """
+    import sys
+
+    def price(name):
+        return {"bread": 3}[name]  # the place
+
+    def total(names):
+        try:
+            return sum(map(price, names))
+        except KeyError as error:
+            raise ValueError(f"no price for {error}") from None
+
+    def main():
+        try:
+            total(["bread", "milk"])
+        except ValueError as error:
+            sys.exit(f"shop: {error}")
+
+    main()
+"""
+LEAVES_FOR_BAD_ARGUMENTS = """
+    import argparse
+
+    def number(text):
+        return int(text)
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=number)
+    parser.parse_args(["many"])
+"""
 LEAVES_WELL = """
     import multiprocessing, os
 
@@ -188,6 +218,31 @@ CASES = {
         0,
         [(None, "os._exit(3) ends the process, at it.py:4 in main")],
     ),
+    "SystemExit of a handler": (
+        {"it.py": LEAVES_AS_IT_HANDLES},
+        ["it.py"],
+        0,
+        [
+            (
+                None,
+                "it.py:16 in main ends the process with status 1 as it handles ValueError: no price for 'milk', "
+                "which came of KeyError: 'milk', raised, at it.py:4 in price",
+            )
+        ],
+    ),
+    "SystemExit of a library's handler": (
+        {"it.py": LEAVES_FOR_BAD_ARGUMENTS},
+        ["it.py"],
+        0,
+        [
+            (
+                None,
+                "it.py:8 in <module> ends the process with status 2 as it handles ArgumentError: argument count: invalid "
+                "number value: 'many', which came of ValueError: invalid literal for int() with base 10: 'many', raised, "
+                "at it.py:4 in number",
+            )
+        ],
+    ),
     "timeout": (
         {"test_it.py": TAKES_LONG},
         [*PYTEST, "test_it.py"],
@@ -270,6 +325,42 @@ def test_a_program_may_leave_by_os_exit_and_so_may_what_it_forks(tmp_path: Path)
     (tmp_path / "it.py").write_text(dedent(LEAVES_WELL))
     end = json.loads(relay_run(tmp_path, "--json", "--", "it.py").stdout.splitlines()[-1])
     assert (end["exit_code"], end["stops"]) == (0, 0)
+    assert "without_stop" not in end
+
+
+LEFT_FOR_NO_EXCEPTION = {
+    "by a number": "import sys\nsys.exit(3)\n",
+    "well, as it handles one": "import sys\ntry:\n    {}[1]\nexcept KeyError:\n    sys.exit()\n",
+    "with 0, as it handles one": "import sys\ntry:\n    {}[1]\nexcept KeyError:\n    sys.exit(0)\n",
+    "after one was handled": "import sys\ntry:\n    {}[1]\nexcept KeyError:\n    pass\nsys.exit(3)\n",
+    "as it handles a Ctrl-C": "import sys\ntry:\n    raise KeyboardInterrupt\nexcept KeyboardInterrupt:\n    sys.exit(3)\n",
+}
+
+
+@pytest.mark.parametrize("how", LEFT_FOR_NO_EXCEPTION)
+def test_a_program_may_leave_with_a_status_for_no_exception(how: str, tmp_path: Path) -> None:
+    (tmp_path / "it.py").write_text(LEFT_FOR_NO_EXCEPTION[how])
+    end = json.loads(relay_run(tmp_path, "--json", "--", "it.py").stdout.splitlines()[-1])
+    assert (end["exit_code"], end["stops"]) == (3 if "3" in LEFT_FOR_NO_EXCEPTION[how] else 0, 0)
+    assert "without_stop" not in end
+
+
+def test_a_runner_that_leaves_with_a_status_has_said_what_failed(tmp_path: Path) -> None:
+    tests = """
+        import unittest
+
+        class Cart(unittest.TestCase):
+            def test_it(self):
+                self.fail("no cart")
+
+        try:
+            import no_such_module
+        except ImportError:
+            unittest.main()
+    """
+    (tmp_path / "it.py").write_text(dedent(tests))
+    end = json.loads(relay_run(tmp_path, "--json", "--", "it.py").stdout.splitlines()[-1])
+    assert (end["exit_code"], end["stops"]) == (1, 1)
     assert "without_stop" not in end
 
 

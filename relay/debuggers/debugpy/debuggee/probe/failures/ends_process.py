@@ -3,22 +3,37 @@
 Where the relay's bootstrap runs the program, it holds the exception; elsewhere Python says so by
 an audit event when it calls `sys.excepthook`. Exit functions that fail are said the same way, by
 `sys.unraisablehook`, since Python 3.10.
+
+One that leaves with a status, because of an exception that it has handled, is no failure that stops: it is
+said at the end what that was.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import fail_unread_tasks
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import fail_unread_results
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_twisted import fail_unread_deferreds
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_debugger
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
+        failed,
+        failed_without_stop,
+        has_debugger,
+        has_run_tests,
+        was_shown,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import raised_entries
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import end_step
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
 
+_LONGEST_MESSAGE = 60
 _audited: list[bool] = []
 _listens: list[bool] = []
 _main_is_held: list[bool] = []
@@ -88,6 +103,72 @@ def _at_unraisable(hook: Any, about: Any) -> None:
 def process_failed(error: BaseException) -> None:
     """The program's main code has raised it, and nothing is left that could catch it."""
     attempt(failed, error, "process", None)
+    if type(error) is SystemExit and error.code and has_debugger() and not has_run_tests():
+        attempt(_left_because_of, error)
+
+
+def _left_because_of(leaving: SystemExit) -> None:
+    """Say which exception the program was handling as it left with a status, and where that was raised.
+
+    What it came of in the program's own code is told with it, and the place of that.
+    """
+    chain = _chain_behind(leaving)
+    left = _place_in_program(leaving)
+    if any(was_shown(one) for one in chain):
+        return  # it was a stop
+    if not chain or left is None or not any(base is Exception for base in mro_of(type(chain[0]))):
+        return
+    places = [(one, _place_in_program(one)) for one in chain]
+    with_own = [(one, place) for one, place in places if place is not None and place.is_own]
+    with_any = [(one, place) for one, place in places if place is not None]
+    if not with_any:
+        return
+    source, raised = with_own[-1] if with_own else with_any[0]
+    status = leaving.code if type(leaving.code) is int else 1
+    words = (
+        f"{left.text()} ends the process with status {status} as it handles {_in_words(chain[0])}"
+    )
+    if source is not chain[0]:
+        words += f", which came of {_in_words(source)}"
+    failed_without_stop(None, f"{words}, raised", raised.frame, raised.line)
+
+
+def _chain_behind(leaving: SystemExit) -> list[Any]:
+    """The exceptions that were handled as this one was raised, but for others that leave."""
+    chain: list[Any] = [leaving]
+    while (behind := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        if any(one is behind for one in chain):
+            break
+        chain.append(behind)
+    return [one for one in chain if not any(base is SystemExit for base in mro_of(type(one)))]
+
+
+def _in_words(error: Any) -> str:
+    first = exact(str(error)).strip().partition("\n")[0]
+    return f"{type(error).__name__}{': ' if first else ''}{first[:_LONGEST_MESSAGE]}"
+
+
+class _RaisedPlace(NamedTuple):
+    """A frame that an exception has left, and its line then."""
+
+    frame: Any
+    line: int
+    is_own: bool
+
+    def text(self) -> str:
+        code = self.frame.f_code
+        return f"{os.path.basename(code.co_filename)}:{self.line} in {code.co_name}"
+
+
+def _place_in_program(error: Any) -> _RaisedPlace | None:
+    """The innermost frame of the program's own code that an exception has left, or else of all."""
+    entries = raised_entries(error.__traceback__)
+    found = [one for one in entries if not is_debugger_file(one.frame.f_code.co_filename)]
+    if not found:
+        return None
+    own = own_frame(found)
+    entry = found[-1 if own is None else own]
+    return _RaisedPlace(entry.real_frame, entry.line, own is not None)
 
 
 def main_is_over() -> None:

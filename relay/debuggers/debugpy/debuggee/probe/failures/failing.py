@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _NO_STOP_EVENT = "relayNoStop"
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
-_LONGEST_OF_RUNNER = 200  # characters of what a runner says
+_LONGEST_OF_RUNNER = 300  # characters of what a runner says
 LONGEST_FAREWELL = 2.0
 """Seconds that a process that ends at once may go on for its last word to leave it."""
 _MOST_HELD = 8
@@ -182,17 +182,20 @@ def has_place(error: Any, tb: Any) -> bool:
     return tb is not None or bool(remote_entries(error) or stated_entries(error))
 
 
-def failed_without_stop(test: str | None, words: Any, frame: Any = None) -> None:
+def failed_without_stop(
+    test: str | None, words: Any, frame: Any = None, line: int | None = None
+) -> None:
     """A test has failed, or the process outside of one, and nothing was raised that could be shown.
 
-    words: of the runner, as a rule; frame: the one that runs the statement by which it has failed.
+    words: of the runner, as a rule; frame: the one that runs the statement by which it has failed;
+    line: where that is, if the frame is over.
     """
     if has_debugger():
         first = exact(str(words)).strip().partition("\n")[0]
         body: Any = {"test": test, "words": first[:_LONGEST_OF_RUNNER]}
         if frame is not None:
             path, name = absolute_path(frame.f_code.co_filename), frame.f_code.co_name
-            body["place"] = {"path": path, "line": frame.f_lineno, "function": name}
+            body["place"] = {"path": path, "line": line or frame.f_lineno, "function": name}
         send_event(debugger(), _NO_STOP_EVENT, body)
 
 
