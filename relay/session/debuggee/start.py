@@ -83,6 +83,12 @@ class Start:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad session must not end the others
                 self._failed(leading_error(error, self._session.id))
+            except BaseExceptionGroup as group:  # one part failed as the session was ended
+                cancelled, failed = group.split(trio.Cancelled)
+                if failed is not None:
+                    self._failed(leading_error(failed, self._session.id))
+                if cancelled is not None:
+                    raise cancelled from None
 
     def _started(self, launched: Launched) -> None:
         self._events.started(launched)
