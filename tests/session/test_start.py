@@ -50,7 +50,7 @@ async def test_what_fails_as_the_session_is_ended_is_no_fault_of_the_relay(
         await begun.wait()
         session.end()
         await session.closed.wait()
-        while not ended:  # noqa: ASYNC110  its task is told in the same turn
+        while not ended:
             await trio.lowlevel.checkpoint()
     assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
     assert session.program_run.reason != FAILED
