@@ -44,11 +44,11 @@ class WaitsFor(Resource):
         "Of a future of asyncio: what the awaiting code calls it, where that is known"
     )
     note: str | None = left_out(
-        "Of a future of asyncio, or members of a gather: which thread or pool is to bring it to its end, "
+        "Of a future of asyncio, or members of a gather or `wait`: which thread or pool is to bring it to its end, "
         "where that is known"
     )
     futures: list[str] | None = left_out(
-        "Of gather: the classes of members that are no tasks and not over, at most 20"
+        "Of gather and `wait`: the classes of members that are no tasks and not over, at most 20"
     )
 
 

@@ -19,7 +19,7 @@ OF_ASYNCIO = """
     from concurrent.futures import ThreadPoolExecutor
 
     never = threading.Event()
-    started = threading.Barrier(6)  # five that work, and who waits for them
+    started = threading.Barrier(9)  # eight that work, and who waits for them
 
     def work():
         started.wait()
@@ -43,12 +43,19 @@ OF_ASYNCIO = """
     async def shielded():
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(kept, work))
 
+    async def waits():
+        run = asyncio.get_running_loop().run_in_executor
+        await asyncio.wait([run(both, work), run(both, work)])
+
+    async def waits_for():
+        await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(timed, work), 600)
+
     async def limited():
         await asyncio.wait_for(asyncio.get_running_loop().create_future(), 600)
 
     async def main():
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1, "default"))
-        functions = (in_default, named, queued, gathered, shielded, limited)
+        functions = (in_default, named, queued, gathered, shielded, waits, waits_for, limited)
         tasks = [asyncio.create_task(one(), name=one.__name__) for one in functions]
         await asyncio.get_running_loop().run_in_executor(over, started.wait)
         print("up", flush=True)
@@ -56,6 +63,7 @@ OF_ASYNCIO = """
 
     small, two = ThreadPoolExecutor(1, "small"), ThreadPoolExecutor(2, "two")
     over, kept = ThreadPoolExecutor(1, "over"), ThreadPoolExecutor(1, "kept")
+    both, timed = ThreadPoolExecutor(2, "both"), ThreadPoolExecutor(1, "timed")
     asyncio.run(main())
 """
 
@@ -92,6 +100,13 @@ async def test_which_thread_is_to_bring_a_future_of_asyncio(
         ]
     )
     assert notes["shielded"] == f"which {thread['kept_0']} is to bring to its end"
+    assert notes["waits"] == ", ".join(
+        sorted(
+            f"one of which {thread[name]} is to bring to its end" for name in ("both_0", "both_1")
+        )
+    )
+    assert of_tasks(report)["waits"]["futures"] == ["Future", "Future"]
+    assert notes["waits_for"] == f"which {thread['timed_0']} is to bring to its end"
     assert notes["limited"] is None  # of a future that nobody is known to have
 
 

@@ -13,6 +13,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import (
         and_subclasses,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, name_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        AwaitPlace,
         ThreadStacks,
         clipped,
         module_globals,
@@ -160,12 +162,9 @@ class TaskRelations:
             self._ending = self._by_future()
         return self._ending.get(id(future), [])
 
-    def futures_of(self, gathered: Any) -> list[str]:
-        """The classes of a gather's members that are no tasks, and not over."""
-        children = stored_field(gathered, "_children")
-        if type(children) is not list:
-            return []
-        open_ = (one for one in children if id(one) not in self._found and _is_pending_future(one))
+    def futures_of(self, members: list[Any]) -> list[str]:
+        """The classes of those that are no tasks, and not over."""
+        open_ = (one for one in members if id(one) not in self._found and _is_pending_future(one))
         return [clipped(name_of(type(one))) for one in itertools.islice(open_, SHOWN_RELATIVES)]
 
     def _by_future(self) -> dict[int, list[FoundTask]]:
@@ -255,7 +254,33 @@ def _task_group_of(task: Any) -> Any:
     return None
 
 
-def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
+_AWAITS_OTHERS = (("_wait", "fs"), ("wait_for", "fut"))
+"""Functions of asyncio that await a future of their own, their `waiter`, and where they have whom it is for;
+the second one up to Python 3.11.
+"""
+
+
+def members_of(future: Any, places: list[AwaitPlace]) -> list[Any] | None:
+    """The futures for whose ends the one is that a task awaits, at these places, if it is made for others:
+    by `gather`, `wait`, and up to Python 3.11 `wait_for`.
+    """
+    children = stored_field(future, "_children")
+    if type(children) is list:
+        return children
+    module = module_globals("asyncio.tasks")
+    for place in reversed(places):
+        for function, name in _AWAITS_OTHERS:
+            if place.frame.f_code is attempt(lambda f=function: module[f].__code__):
+                found = dict(items_of(place.frame.f_locals))
+                if found.get("waiter") is future:
+                    others: Any = found.get(name)
+                    return list(others) if type(others) in (set, list, tuple) else [others]
+    return None
+
+
+def asyncio_answer(
+    one: FoundTask, relations: TaskRelations, places: list[AwaitPlace]
+) -> dict[str, Any]:
     task, waits_for = one.task, None
     future = stored_field(task, "_fut_waiter")
     if one.state == "waiting":
@@ -269,7 +294,8 @@ def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
             _end_of_group(c) is future for one in awaited[:1] for c in callbacks_of_task(one.task)
         ):
             kind = "group"
-        waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(future))
+        members = members_of(future, places) or []
+        waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(members))
     parent = relations.get(_task_group_of(task))
     error = stored_field(task, "_exception")
     return {

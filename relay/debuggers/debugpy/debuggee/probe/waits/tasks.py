@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         TaskRelations,
         asyncio_answer,
         asyncio_tasks,
+        members_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
@@ -188,13 +189,14 @@ def _task_answer(
         "total_frames": len(places),
         "blocked_on": attempt(waits.of, one, places),
     }
-    answer.update(_ANSWERS[one.kind](one, relations))
+    answer.update(_ANSWERS[one.kind](one, relations, places))
     awaited = answer["waits_for"]
     if one.kind == "asyncio" and awaited is not None and awaited["kind"] in ("future", "gather"):
         future = stored_field(one.task, "_fut_waiter")
         if awaited["kind"] == "future":
             awaited["on"] = attempt(_name_of_future, places, future)
-        awaited["note"], worker = attempt(work.of_future, future) or (None, None)
+        members = attempt(members_of, future, places)
+        awaited["note"], worker = attempt(work.of_future, future, members) or (None, None)
         awaited["worker"] = worker_answer(worker)
     return answer
 
@@ -207,9 +209,9 @@ def _name_of_future(places: list[AwaitPlace], future: Any) -> str | None:
 
 
 _ANSWERS = {
-    "asyncio": lambda one, relations: asyncio_answer(one, relations),
-    "trio": lambda one, relations: trio_answer(one, relations),
-    "greenlet": lambda one, relations: greenlet_answer(one, relations),
+    "asyncio": lambda one, relations, places: asyncio_answer(one, relations, places),
+    "trio": lambda one, relations, places: trio_answer(one, relations),
+    "greenlet": lambda one, relations, places: greenlet_answer(one, relations),
 }
 
 

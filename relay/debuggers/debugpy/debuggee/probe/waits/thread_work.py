@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         ThreadStacks,
         module_globals,
-        stored_field,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holder
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork
@@ -41,16 +40,16 @@ class ThreadWork:
         }
         self._futures = FutureWork(self._stacks, self._names)
 
-    def of_future(self, future: Any) -> tuple[str | None, Holder | None]:
-        """Who is to bring a future of asyncio to its end, and that as a clause; of a gather the clause only,
-        of the first of its members.
+    def of_future(self, future: Any, members: list[Any] | None) -> tuple[str | None, Holder | None]:
+        """Who is to bring a future of asyncio to its end, and that as a clause; of one that is for several
+        members the clause only, of the first of these.
         """
-        members = stored_field(future, "_children")
-        if type(members) is not list:
+        if members is None:
             text, holder = self._of_single(future)
             return None if text is None else f"which {text}", holder
         each = dict.fromkeys(self._of_single(one)[0] for one in members[:_MOST_MEMBERS])
-        clauses = [f"one of which {text}" for text in each if text is not None]
+        which = "which" if len(members) == 1 else "one of which"
+        clauses = sorted(f"{which} {text}" for text in each if text is not None)
         return ", ".join(clauses[:_SHOWN_MEMBERS]) or None, None
 
     def _of_single(self, future: Any) -> tuple[str | None, Holder | None]:
