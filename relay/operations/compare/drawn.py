@@ -8,10 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from relay.operations.compare.recorded_calls import RecordedRun
 
 # Each begins with what the pattern engine looks for by itself: texts are large, and few have any of these.
 _DIGITS = re.compile(r"[0-9a-f]{5,128}(?![0-9A-Za-z])(?!\.\d)")
@@ -118,11 +114,3 @@ def _replaced(text: str, spans: list[tuple[int, int]]) -> str:
         parts += [text[at:begin], "<id>"]
         at = end
     return "".join([*parts, text[at:]])
-
-
-def drawn_in(one: RecordedRun, other: RecordedRun) -> set[str]:
-    """What two runs of one side have drawn by lot (of two sides: may have); nothing if they do not record the same calls whole."""
-    begins = [run.whole and run.whole[0] for run in (one, other)]
-    if begins[0] != begins[1]:
-        return set()
-    return one.places_of_ids.drawn(other.places_of_ids)

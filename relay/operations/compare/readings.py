@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from relay.operations.compare.defaults import OtherDefaults
-from relay.operations.compare.drawn import drawn_in
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import Ran, Side
@@ -50,7 +49,9 @@ class Readings:
 
     def _learns_drawn_ids(self, runs: Sequence[RecordedRun]) -> bool:
         """Whether these, of one side, show that more ids are drawn by lot: what has one is then read anew."""
-        drawn = set[str]().union(*(drawn_in(*pair) for pair in itertools.combinations(runs, 2)))
+        drawn = set[str]().union(
+            *(one.ids_drawn(other) for one, other in itertools.combinations(runs, 2))
+        )
         new = drawn - self._drawn
         self._drawn |= new
         for stream, run in list(self._kept.items()):

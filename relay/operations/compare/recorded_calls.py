@@ -245,6 +245,15 @@ class RecordedRun:
             else self.long_texts[text].value
         )
 
+    def ids_drawn(self, other: RecordedRun) -> set[str]:
+        """What this run and another of its side have drawn by lot (one of the other side: may have); nothing
+        if they do not record the same calls whole.
+        """
+        begins = [run.whole and run.whole[0] for run in (self, other)]
+        if begins[0] != begins[1]:
+            return set()
+        return self.places_of_ids.drawn(other.places_of_ids)
+
     def is_in_part(self, text: str | int) -> bool:
         """Whether a value was not read to its end."""
         return (

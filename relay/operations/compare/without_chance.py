@@ -20,7 +20,6 @@ from relay.operations.compare.difference_text import (
     next_without_options,
 )
 from relay.operations.compare.differences import Comparison
-from relay.operations.compare.drawn import drawn_in
 from relay.operations.compare.known_functions import all_functions, known_functions
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.recorded_run import Ran
@@ -74,7 +73,8 @@ class WithoutChance:
         """Whether a further run of each side has said of ids in other arguments that they are drawn by lot."""
         if self._runs.are_of_one or any(one.late for one in first):
             return False
-        if not drawn_in(*await self._runs.read(*first)):
+        one, other = await self._runs.read(*first)
+        if not one.ids_drawn(other):
             return False
         with suppress(RelayError):
             for ran in first:
