@@ -193,6 +193,36 @@ async def test_a_circle_through_a_thread_of_anyio_is_a_deadlock(api: Api, progra
     assert (len(circle["thread_ids"]), len(circle["task_ids"])) == (1, 2)
 
 
+OF_ASGIREF = """
+    import asyncio
+
+    from asgiref.sync import async_to_sync, sync_to_async
+
+    async def takes(lock):
+        async with lock:
+            pass
+
+    async def view(lock):
+        async with lock:
+            await sync_to_async(async_to_sync(takes))(lock)
+
+    asyncio.run(view(asyncio.Lock()))
+"""
+
+
+async def test_a_circle_through_the_functions_of_asgiref_is_a_deadlock(
+    api: Api, program: Write
+) -> None:
+    session = await api.session(python_path=sys.executable)
+    await session.launch(program(OF_ASGIREF).text, wait=0)
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    assert circle["text"] == (
+        "thread ThreadPoolExecutor-0_0 waits for a future of task Task-2, which waits for lock lock held by task Task-1, "
+        "which waits for what thread ThreadPoolExecutor-0_0 does for it"
+    )
+
+
 UNDER_WAY = """
     import asyncio
 

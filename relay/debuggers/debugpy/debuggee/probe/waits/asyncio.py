@@ -58,7 +58,7 @@ class AsyncioTask(FoundTask):
 def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
     found: list[FoundTask] = []
     numbers: dict[int, int] = {}
-    for task in _every_asyncio_task():
+    for task in every_asyncio_task():
         loop = stored_field(task, "_loop")
         if id(loop) not in numbers:
             thread = stored_field(loop, "_thread_id")
@@ -70,7 +70,7 @@ def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Foun
     return found
 
 
-def _every_asyncio_task() -> list[Any]:
+def every_asyncio_task() -> list[Any]:
     module = module_globals("asyncio.tasks")
     known: dict[int, Any] = {}
     for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):

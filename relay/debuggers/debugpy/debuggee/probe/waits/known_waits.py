@@ -30,6 +30,12 @@ _THREAD_WAITS = (
     ("future", "concurrent.futures._base", "Future.exception", "self"),
     ("future", "concurrent.futures._base", "wait", "fs"),
     ("future", "concurrent.futures._base", "as_completed", "fs"),
+    (
+        "future",
+        "asgiref.current_thread_executor",
+        "CurrentThreadExecutor.run_until_future",
+        "future",
+    ),
     ("future", "multiprocessing.pool", "ApplyResult.wait", "self"),
     ("future", "multiprocessing.pool", "ApplyResult.get", "self"),
     ("future", "multiprocessing.pool", "IMapIterator.next", "self"),

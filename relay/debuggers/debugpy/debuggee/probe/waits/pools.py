@@ -1,5 +1,5 @@
 """Whose work a future of concurrent.futures is: of a thread that runs it, of a pool's queue, or of
-an event loop that was given a coroutine for it.
+an event loop that was given a coroutine for it, by asyncio or by asgiref (Django).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import namespace_of
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
+        every_asyncio_task,
         held_by_callback,
         is_task,
         loop_run_by,
@@ -73,6 +74,9 @@ class FutureWork:
     def _thread_of_loop(self, future: Any, known: _KnownWork) -> tuple[int | None, Any]:
         """Whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to, and the task that it is, once there is one."""
         task, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
+        if chained is None:
+            task = _task_of_asgiref(future)
+            chained = None if task is None else stored_field(task, "_loop")
         for ident, loop in known.loops:
             if loop is chained:
                 return ident, task if is_task(task) else None
@@ -164,6 +168,20 @@ def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:
     if len(threads) == 1:
         text = f"waits for the only thread of a pool, {named}"
     return text, Holder(threads[0], "all threads of its pool are busy", tuple(threads[1:]))
+
+
+def _task_of_asgiref(future: Any) -> Any:
+    """The task in which `async_to_sync` has an event loop run a coroutine, and which sets this future at its end."""
+    kind = module_globals("asgiref.sync").get("AsyncToSync")
+    code = attempt(lambda: namespace_of(kind)["main_wrap"].__code__)
+    for task in () if code is None else every_asyncio_task():
+        coro = stored_field(task, "_coro")
+        frame = coro.cr_frame if type(coro) is types.CoroutineType else None
+        if frame is None or frame.f_code is not code:
+            continue
+        if dict(items_of(frame.f_locals)).get("call_result") is future:
+            return task
+    return None
 
 
 def _begins_coroutine(callback: Any) -> bool:
