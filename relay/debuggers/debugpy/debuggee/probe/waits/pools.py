@@ -75,7 +75,7 @@ class FutureWork:
         """Whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to, and the task that it is, once there is one."""
         task, chained = source_of(list(stored_field(future, "_done_callbacks") or ()))
         if chained is None:
-            task = _task_of_asgiref(future)
+            task = known.tasks.get(future)
             chained = None if task is None else stored_field(task, "_loop")
         for ident, loop in known.loops:
             if loop is chained:
@@ -113,7 +113,10 @@ class _KnownWork:
         self.loops: list[tuple[int, Any]] = []
         self.to_begin = _ByFuture()
         """Which thread's loop has the coroutine among what it will call next."""
+        self.tasks = _ByFuture()
+        """In which task `async_to_sync` of asgiref has a loop run a coroutine, at whose end it sets the future."""
         self._look_for_threads(stacks)
+        attempt(self._look_for_tasks)
         for ident, frames in stacks.items():
             for frame in frames:
                 attempt(self._look_for_loop, ident, frame)
@@ -138,6 +141,15 @@ class _KnownWork:
             if len(busy) == len(workers):
                 for item in queued_in(queue):
                     self.busy.add(stored_field(item, "future"), busy)
+
+    def _look_for_tasks(self) -> None:
+        kind = module_globals("asgiref.sync").get("AsyncToSync")
+        code = attempt(lambda: namespace_of(kind)["main_wrap"].__code__)
+        for task in () if code is None else every_asyncio_task():
+            coro = stored_field(task, "_coro")
+            frame = coro.cr_frame if type(coro) is types.CoroutineType else None
+            if frame is not None and frame.f_code is code:
+                self.tasks.add(dict(items_of(frame.f_locals)).get("call_result"), task)
 
     def _look_for_loop(self, ident: int, frame: Any) -> None:
         loop = loop_run_by(frame)
@@ -168,20 +180,6 @@ def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:
     if len(threads) == 1:
         text = f"waits for the only thread of a pool, {named}"
     return text, Holder(threads[0], "all threads of its pool are busy", tuple(threads[1:]))
-
-
-def _task_of_asgiref(future: Any) -> Any:
-    """The task in which `async_to_sync` has an event loop run a coroutine, and which sets this future at its end."""
-    kind = module_globals("asgiref.sync").get("AsyncToSync")
-    code = attempt(lambda: namespace_of(kind)["main_wrap"].__code__)
-    for task in () if code is None else every_asyncio_task():
-        coro = stored_field(task, "_coro")
-        frame = coro.cr_frame if type(coro) is types.CoroutineType else None
-        if frame is None or frame.f_code is not code:
-            continue
-        if dict(items_of(frame.f_locals)).get("call_result") is future:
-            return task
-    return None
 
 
 def _begins_coroutine(callback: Any) -> bool:
