@@ -1,4 +1,6 @@
-"""What a program is written in, by its name and its first line: which debugger suits it."""
+"""What a program is written in, by its name and its first line: which debugger suits it, and whether it is
+a command of another kind than Python's.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +44,34 @@ def suiting(program: str, known: Iterable[tuple[T, Suits]]) -> T | None:
         if language in [spoken.lower() for spoken in one.languages]:
             return key
     return None
+
+
+def is_no_python(path: str) -> bool:
+    """Whether the system runs the file without Python, as far as its beginning says: a binary, or a script
+    whose first line names something else. Some of these start Python: `make`, `uv`, a script of a shell's.
+    """
+    if PurePath(path).suffix in _NAMED_AS_PYTHON or not os.path.isfile(path):
+        return False
+    if not os.access(path, os.X_OK):
+        return False
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(4)
+    except OSError:
+        return False
+    if beginning in _BINARY:
+        return True
+    language = _named_language(path)
+    return language is not None and language not in _OF_PYTHON
+
+
+_BINARY = (
+    b"\x7fELF",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+)  # of Linux; of macOS, for one processor and for several
+_OF_PYTHON = ("python", "pypy")
+_NAMED_AS_PYTHON = (".py", ".pyw", ".pyc", ".pyz")
 
 
 def _named_language(path: str) -> str | None:

@@ -55,7 +55,11 @@ class LaunchRequest(Waiting):
         **{name: f"{name!r} {_OF_SESSION}" for name in ("adapter", "project_root")},
     }
 
-    script: PathText | None = Field(None, description="Program file; give this or `module`")
+    script: PathText | None = Field(
+        None,
+        description="Program file; give this or `module`. With `debug_subprocesses` true it may be no Python "
+        "program, such as `/usr/bin/make`: then what it starts is debugged",
+    )
     module: Text | None = Field(
         None, min_length=1, max_length=1024, description="Module to run, like `python -m`"
     )

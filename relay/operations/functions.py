@@ -310,7 +310,7 @@ def _refused(
 def source_roots(session: Session) -> tuple[str, ...]:
     """Where the program's own sources may be: in the project, and beside the script."""
     root, plan = session.config.project_root, session.journey.plan
-    if plan is None or plan.script is None:
+    if plan is None or plan.script is None or plan.is_command:
         return (root,)
     beside = os.path.dirname(plan.script)
     return (

@@ -22,7 +22,7 @@ def own_roots(session: Session) -> list[str]:
     roots = [session.config.project_root]
     if session.launched is not None:
         roots.append(session.launched.cwd)
-        if session.launched.script:
+        if session.launched.script and not session.launched.is_command:
             roots.append(os.path.dirname(session.launched.script))
     return list(dict.fromkeys(root for root in roots if root))
 

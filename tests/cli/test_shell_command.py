@@ -34,10 +34,13 @@ def ask(tmp_path: Path) -> Ask:
     (tmp_path / "here").mkdir()
     environment = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{tmp_path / 'nowhere'}"}
 
-    def ask(words: str, python: str | None = None, **more: str) -> PythonCommand:
+    def ask(
+        words: str, python: str | None = None, *, children: bool = False, **more: str
+    ) -> PythonCommand:
         return shell_command(
             words.split(),
             python=python,
+            children=children,
             environment={**environment, **more},
             directory=str(tmp_path / "here"),
         )
@@ -141,6 +144,9 @@ def test_words_behind_an_interpreter_are_its_own(ask: Ask, tmp_path: Path) -> No
         ("../bin/native -l", "bin/native is no Python program: name the Python program that it"),
         ("../bin/native -l", "or the debugger that it has, by --adapter NAME"),
         ("make test", "a script in another language stands alone, too: app.pl --flag"),
+        ("make test", "or give --children, and each Python that it starts is debugged"),
+        ("uv run pytest", "Or give --children"),
+        ("env A=1 app.py", "or give --children"),
         ("../bin/shim -q", "bin/shim is no Python program: name the Python program that it starts"),
         ("python3.99 app.py", "python3.99: there is no such interpreter"),
         ("../bin/python app.py", "../bin/python: there is no such interpreter"),
@@ -163,6 +169,26 @@ def test_what_is_no_python_program_is_said_with_what_to_give(
     assert said in refused.value.message
 
 
+def test_with_its_children_any_command_runs_as_it_is(ask: Ask, tmp_path: Path) -> None:
+    for name, text in {
+        "make": "\x7fELF\2\1\1\0",
+        "shim": "#!/bin/bash\n",
+        "env": "\x7fELF",
+    }.items():
+        executable(tmp_path / "bin" / name, text)
+    executable(tmp_path / "here" / "ci.sh", "#!/bin/sh\npython3 app.py\n")
+    make = str(tmp_path / "bin" / "make")
+    assert ask("make -j test", children=True) == (None, [make, "-j", "test"])
+    assert ask("env A=1 app.py", children=True).words[1:] == ["A=1", "app.py"]
+    assert ask("shim", children=True) == (None, [str(tmp_path / "bin" / "shim")])
+    assert ask("./ci.sh x", children=True) == (None, ["./ci.sh", "x"])
+    for words in ("A=1 app.py", "uv run app.py"):  # no file: a shell's own, and what is not there
+        with pytest.raises(click.UsageError):
+            ask(words, children=True)
+    tool = executable(tmp_path / "bin" / "tool", f"#!{sys.executable}\n")
+    assert ask("tool", children=True) == (sys.executable, [str(tool)])
+
+
 def test_an_interpreter_is_named_once(ask: Ask, tmp_path: Path) -> None:
     executable(tmp_path / "bin" / "python", "\0")
     with pytest.raises(click.UsageError, match="named twice: --python /x/python"):
@@ -172,7 +198,7 @@ def test_an_interpreter_is_named_once(ask: Ask, tmp_path: Path) -> None:
 FAILS = """
     def test_total():
         total = 3
-        assert total == 4
+        assert total == 4  # @assert
 """
 
 
@@ -189,6 +215,38 @@ def test_the_ways_of_a_shell_to_run_tests_are_those_of_the_relay(
         assert [one["number"] for one in told if one["type"] == "stop"] == [1], err
     assert "fails test_cart.py::test_total" in shell("start", "--wait", "60", "pytest")
     assert "make is no Python program" in shell.run("start", "make", code=2).stderr
+
+
+def test_what_a_script_of_a_shell_starts_is_asked_like_any_program(
+    start: Start, shell: Shell, tmp_path: Path
+) -> None:
+    tests = Program.write(tmp_path / "test_cart.py", FAILS)
+    executable(
+        tmp_path / "ci.sh", f"#!/bin/sh\n'{sys.executable}' -m pytest -q test_cart.py || exit 9\n"
+    )
+    for words in (["./ci.sh"], ["sh", "ci.sh"]):
+        code, out, err = finish(start("--json", "--on-exception", "--children", "--", *words))
+        told = [json.loads(line) for line in out.splitlines()]
+        (stop,) = [one for one in told if one["type"] == "stop"]
+        assert "fails test_cart.py::test_total" in stop["report"]
+        assert (code, told[-1]["exit_code"]) == (9, 9), err
+    code, out, err = finish(start("--on-exception", "--children", "--", "./ci.sh"))
+    assert err.rpartition("[end]")[2] == " exit code 9, 1 stop\n"
+    place = f"test_cart.py:{tests.line('assert')}"
+    code, out, err = finish(start("--children", "--break", place, "--until", "1", "--", "./ci.sh"))
+    assert (code, f"breakpoint bp_1: {place} in test_total" in err) == (0, True), err
+    said = shell("start", "--children", "--wait", "60", "./ci.sh")
+    assert "fails test_cart.py::test_total" in said
+    assert "total = 3" in shell("locals") or "total: int = 3" in shell("locals")
+
+
+@pytest.mark.parametrize("option", [["--trace", "total"], ["--calls"]])
+def test_what_is_asked_of_the_first_process_is_refused_of_one_that_is_no_python(
+    start: Start, tmp_path: Path, option: list[str]
+) -> None:
+    executable(tmp_path / "ci.sh", "#!/bin/sh\ntrue\n")
+    code, _, err = finish(start(*option, "--children", "--", "./ci.sh"))
+    assert (code, f"{option[0]} is of the first process, which is ./ci.sh" in err) == (2, True), err
 
 
 def test_a_command_for_another_debugger_is_named_by_its_path(

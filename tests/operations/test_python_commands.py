@@ -30,6 +30,20 @@ def test_runs_python(command: list[str], tools: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "is_one"),
+    [
+        (["python3", "app.py"], True),
+        (["bin/tool"], True),
+        (["sh", "-c", "python app.py; true"], False),
+        (["timeout", "5", "python", "app.py"], False),
+    ],
+)
+def test_runs_python_in_its_own_process(command: list[str], is_one: bool, tools: Path) -> None:
+    env = {"PATH": str(tools / "bin")}
+    assert runs_python(command, str(tools), env, by_itself=True) is is_one
+
+
+@pytest.mark.parametrize(
     "command",
     [
         [],

@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import trio
 
@@ -53,18 +54,29 @@ async def launch_starters(session: Session, plan: LaunchPlan) -> list[tuple[Laun
     Raises LaunchFailed for an interpreter that is none, InvalidRequest for
     python_args that cannot be honoured, NotSupported for children that cannot be debugged.
     """
-    interpreter = await interpreter_of(session.config.python_path)
+    # A command runs in the place of its Python: that may be any.
+    python = sys.executable if plan.is_command else session.config.python_path
+    interpreter = await interpreter_of(python)
     chosen = launch.choose(interpreter, _program(plan))
+    if plan.is_command:
+        return [
+            (plan.launched(Rung.FAST), _starter(plan, interpreter, Rung.FAST, _state_dir(session)))
+        ]
     rungs = [Rung(plan.mode)] if plan.mode else [chosen, *launch.rungs_after(chosen)]
     if plan.debug_subprocesses and not plan.children_optional:
         rungs = _with_children(rungs)
-    state_dir = str(session.settings.state_dir.expanduser().absolute())
+    state_dir = _state_dir(session)
     return [(plan.launched(rung), _starter(plan, interpreter, rung, state_dir)) for rung in rungs]
 
 
+def _state_dir(session: Session) -> str:
+    return str(session.settings.state_dir.expanduser().absolute())
+
+
 def _program(plan: LaunchPlan) -> Program:
+    kind: Literal["script", "module"] = "script" if plan.script is not None else "module"
     return Program(
-        kind="script" if plan.script is not None else "module",
+        kind="command" if plan.is_command else kind,
         target=plan.script if plan.script is not None else plan.module or "",
         named=plan.named,
         cwd=plan.cwd,

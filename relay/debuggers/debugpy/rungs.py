@@ -86,7 +86,8 @@ class Rung(StrEnum):
 class Program:
     """What is to be run. `env` is the complete environment, `target` a path or module name."""
 
-    kind: Literal["script", "module"]
+    kind: Literal["script", "module", "command"]
+    """A command is run in the place of Python, on the fast rung."""
     target: str
     cwd: str
     env: Mapping[str, str]

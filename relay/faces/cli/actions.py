@@ -12,6 +12,10 @@ _OF_BOTH: Words = {
     Action.GIVE_MODULE: "Check the path, from this directory; for a module give -m $module",
     Action.BREAK_AT_LINE: "The program is $script; to stop at that line: --break $script:$line",
     Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give --adapter $adapter",
+    Action.DEBUG_WHAT_IT_STARTS: (
+        "It is no Python program: name the one that it starts; or give --children, and each Python that it "
+        "starts is debugged"
+    ),
     Action.GIVE_INTERPRETER: "Give --python $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: (
         "Use a --python that has the $debugger of the relay, or none"

@@ -93,11 +93,13 @@ def read_command(
     adapter: str | None,
     environment: Mapping[str, str],
     directory: str,
+    children: bool | None = None,
 ) -> tuple[ProgramWords, str | None]:
     """The program that the words name, and its interpreter: `python`, or the command's own.
 
     adapter: the debugger that was asked for; what others than Python's run is not looked at, but for a
-    command in PATH. Raises click.UsageError if the words name no program.
+    command in PATH. children: whether what the program starts is debugged, if that was said. Raises
+    click.UsageError if the words name no program.
     """
     if adapter not in (None, "python"):
         if words and words[0].startswith("-") and words[0] != "-m":
@@ -109,7 +111,13 @@ def read_command(
         if (said := command_in_path(found_words.script, environment, directory)) is not None:
             raise click.UsageError(said)
         return found_words, python
-    found = shell_command(words, python=python, environment=environment, directory=directory)
+    found = shell_command(
+        words,
+        python=python,
+        environment=environment,
+        directory=directory,
+        children=children is True,
+    )
     return read_program(found.words), python or found.python
 
 

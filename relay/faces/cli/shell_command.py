@@ -18,6 +18,7 @@ from typing import NamedTuple
 import click
 
 from relay.environments import environment_python, is_installed_command
+from relay.program_kinds import is_no_python
 
 EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
 
@@ -30,6 +31,7 @@ _SHELLS = re.compile(rb"#!.*sh\b")
 _ONLY_FOR_THE_SYSTEM = re.compile(rb"\x7fELF|#![^\n]*sh\b")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _FIRST_LINES = 4096
+_FOLLOWED = "give --children, and each Python that it starts is debugged"
 # What installers write where the interpreter's path is too long for a first line, or has blanks.
 _EXEC = re.compile(r"""^'''exec' ["']?(/[^"'\n]+?)["']? "\$0" "\$@"$""", re.MULTILINE)
 _PREFIXES = frozenset(
@@ -41,18 +43,27 @@ _RUNNERS = frozenset(
 
 
 class PythonCommand(NamedTuple):
-    """`words` name the program to Python; `python` is the interpreter that the command has, if any."""
+    """`words` name the program to Python; `python` is the interpreter that the command has, if any.
+
+    A command that is none of Python's is named by its path.
+    """
 
     python: str | None
     words: list[str]
 
 
 def shell_command(
-    words: Sequence[str], *, python: str | None, environment: Mapping[str, str], directory: str
+    words: Sequence[str],
+    *,
+    python: str | None,
+    environment: Mapping[str, str],
+    directory: str,
+    children: bool = False,
 ) -> PythonCommand:
     """What a shell would run by these words, if they name no script of the program's own.
 
-    python: the interpreter that was asked for. Raises click.UsageError for what is none of Python's.
+    python: the interpreter that was asked for. children: what it starts is debugged, so that it may be
+    none of Python's. Raises click.UsageError for what cannot be debugged.
     """
     word = words[0] if words else ""
     if not word or word.startswith("-"):
@@ -61,13 +72,15 @@ def shell_command(
     if _PYTHON.fullmatch(os.path.basename(word)) and not _is_text(here):
         return _interpreter(words, python, environment, directory)
     if os.path.dirname(word):
-        return _by_path(words, here, environment)
+        return _by_path(words, here, environment, children=children)
     if _is_program(here):
         return PythonCommand(None, list(words))
     found = _found(word, python, environment, directory)
     run_by = None if found is None else _interpreter_of(found, environment)
     if found is not None and run_by is not None:
         return _run_by(run_by, [found, *words[1:]])
+    if found is not None and children and is_no_python(found):
+        return PythonCommand(None, [found, *words[1:]])
     if found or word in _RUNNERS | _PREFIXES or _VARIABLE.match(word):
         raise click.UsageError(_foreign(words, found or word))
     return PythonCommand(None, list(words))
@@ -86,7 +99,9 @@ def command_in_path(word: str | None, environment: Mapping[str, str], directory:
     return None if place is None else f"{word} is no file here, but a command: name it {place}"
 
 
-def _by_path(words: Sequence[str], path: str, environment: Mapping[str, str]) -> PythonCommand:
+def _by_path(
+    words: Sequence[str], path: str, environment: Mapping[str, str], *, children: bool
+) -> PythonCommand:
     """A file by its path is a program of its own, whatever its first line names: but for an
     installed command, which has its interpreter, and what only the system can run."""
     run_by = _interpreter_of(path, environment)
@@ -96,7 +111,7 @@ def _by_path(words: Sequence[str], path: str, environment: Mapping[str, str]) ->
         )
     # An extension may be that of another debugger's programs.
     is_a_command = os.path.splitext(path)[1] in ("", ".sh") and os.access(path, os.X_OK)
-    if is_a_command and _ONLY_FOR_THE_SYSTEM.match(_beginning(path)):
+    if is_a_command and _ONLY_FOR_THE_SYSTEM.match(_beginning(path)) and not children:
         raise click.UsageError(_foreign(words, words[0]))
     return PythonCommand(None, [*words])
 
@@ -194,15 +209,16 @@ def _foreign(words: Sequence[str], path: str) -> str:
     if word in _RUNNERS:
         return (
             f"{what}: leave `{' '.join(words[:2])}` out. The interpreter of an active environment or of a "
-            ".venv here is found by itself, another one is named by --python"
+            f".venv here is found by itself, another one is named by --python. Or {_FOLLOWED}"
         )
     if word in _PREFIXES or _VARIABLE.match(word):
-        return f"{what}: put it before `relay`, or leave it out"
+        followed = "" if _VARIABLE.match(word) else f"; or {_FOLLOWED}"
+        return f"{what}: put it before `relay`, or leave it out{followed}"
     if _SHELLS.match(_beginning(path)) and not os.path.dirname(word):
-        return f"{what}. If it runs a module of this name: -m {word}"
+        return f"{what}. If it runs a module of this name: -m {word}. Or {_FOLLOWED}"
     if _is_text(path) and not os.path.dirname(word):
         return f"{what}: one of another debugger is named by its path, with --adapter NAME: {path}"
-    name = f"{what}: name the Python program that it starts, such as {EXAMPLE}"
+    name = f"{what}: name the Python program that it starts, such as {EXAMPLE}; or {_FOLLOWED}"
     if os.path.dirname(word):
         return f"{name}; or the debugger that it has, by --adapter NAME"
     return f"{name}; a script in another language stands alone, too: app.pl --flag"

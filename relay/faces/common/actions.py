@@ -53,6 +53,10 @@ ROUTE_WORDS: Words = {
         "The script is $script: launch that, with a breakpoint set at its line $line before"
     ),
     Action.GIVE_ADAPTER: 'Its name is one for the $adapter adapter: give "adapter": "$adapter"',
+    Action.DEBUG_WHAT_IT_STARTS: (
+        "It is no Python program: name the one that it starts; or launch it with "
+        '"debug_subprocesses": true, and each Python that it starts is debugged'
+    ),
     Action.GIVE_INTERPRETER: "Give python_path $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: (
         "Use a python_path that has the $debugger of the relay, or none"

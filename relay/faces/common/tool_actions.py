@@ -38,7 +38,12 @@ def _words(*, create: str, state: str, run: str, end: str) -> Words:
         Action.READ_ADAPTER_MESSAGE: "If it persists, end the session and create a new one",
         Action.RUN_TO_BREAKPOINT: first_run,
         Action.CREATE_TOOL_SESSION: new,
-        **no_way(Action.END_OTHER_CLIENT, Action.GIVE_SCRIPT, Action.GIVE_ADAPTER),
+        **no_way(
+            Action.END_OTHER_CLIENT,
+            Action.GIVE_SCRIPT,
+            Action.GIVE_ADAPTER,
+            Action.DEBUG_WHAT_IT_STARTS,
+        ),
     }
 
 

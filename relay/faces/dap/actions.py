@@ -52,6 +52,10 @@ EDITOR_WORDS: Words = {
     Action.GIVE_SCRIPT: 'Use "program" or "module" with "args"',
     Action.BREAK_AT_LINE: 'The "program" is $script; set a breakpoint at its line $line',
     Action.GIVE_ADAPTER: 'Its name is one for the $adapter adapter: give "adapter": "$adapter"',
+    Action.DEBUG_WHAT_IT_STARTS: (
+        'It is no Python program: name the one that it starts; or give "subProcess": true, and each Python that '
+        "it starts is debugged"
+    ),
     Action.GIVE_INTERPRETER: 'Give "python" $interpreter',
     Action.GIVE_PYTHON_WITH_DEBUGGER: (
         'Use a "python" that has the $debugger of the relay, or none'

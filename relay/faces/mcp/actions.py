@@ -32,6 +32,10 @@ TOOL_WORDS: Words = {
     Action.GIVE_SCRIPT: "Use script or module with args",
     Action.BREAK_AT_LINE: "The script is $script; $line is a line for breakpoints",
     Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give adapter=$adapter",
+    Action.DEBUG_WHAT_IT_STARTS: (
+        "It is no Python program: name the one that it starts; or give children=true, and each Python that "
+        "it starts is debugged"
+    ),
     Action.GIVE_INTERPRETER: "Give python $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: "Use a python that has the $debugger of the relay, or none",
     Action.CHECK_PROCESS_ID: "Check the process id",

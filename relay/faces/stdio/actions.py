@@ -37,6 +37,7 @@ COMMAND_WORDS: Words = {
         Action.END_OTHER_CLIENT,
         Action.GIVE_SCRIPT,
         Action.GIVE_ADAPTER,
+        Action.DEBUG_WHAT_IT_STARTS,
         Action.GIVE_INTERPRETER,
         Action.GIVE_PYTHON_WITH_DEBUGGER,
     ),

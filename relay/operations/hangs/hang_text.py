@@ -81,6 +81,8 @@ def _lines(report: HangReport, most: _Most) -> list[str]:
 
 def _summary(report: HangReport) -> str:
     count = report.total_threads
+    if not count:
+        return "no process that runs just now is debugged"
     threads = "1 thread" if count == 1 else f"{count} threads"
     if count > len(report.threads):
         threads += f", {len(report.threads)} shown"

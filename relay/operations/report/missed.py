@@ -216,11 +216,20 @@ def not_followed(session: Session) -> str | None:
 
 
 def _ran_python(session: Session, argv: Sequence[str] | None) -> bool:
-    """Whether a process without the debugger did: a fork has, until it becomes another program."""
+    """Whether a process without the debugger did: a fork has, until it becomes another program. Where children
+    are debugged, those of a shell's have been.
+    """
     launched = session.launched
     if argv is None or launched is None:
         return argv is None
-    return runs_python(argv, launched.cwd, launched.env)
+    by_itself = follows_children(session) and bool(session.program_run.debugged)
+    return runs_python(argv, launched.cwd, launched.env, by_itself=by_itself)
+
+
+def follows_children(session: Session) -> bool:
+    """Whether each Python that the program starts is debugged, as far as it can be."""
+    plan = session.journey.plan
+    return plan is not None and plan.debug_subprocesses and not plan.workers_only
 
 
 def _unknown(breakpoint: Breakpoint) -> bool:

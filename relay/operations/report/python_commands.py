@@ -36,8 +36,10 @@ _HEAD = 300
 """Bytes of a program in which its interpreter is named, also where that is too long for a `#!`."""
 
 
-def runs_python(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bool:
-    """Whether code of somebody's runs in a Python here.
+def runs_python(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], *, by_itself: bool = False
+) -> bool:
+    """Whether code of somebody's runs in a Python here; `by_itself`: in this very process, and not in one that it starts.
 
     False where that is not known: a shell's script, or a program that starts others.
     """
@@ -46,6 +48,8 @@ def runs_python(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bool:
         name = words[0].rpartition("/")[2]
         if _PYTHON.fullmatch(name):
             return words[1:] not in _RUNS_NOTHING and not is_helper(words)
+        if by_itself and name in (*_SHELLS, *_LAUNCHERS):
+            return False
         if name in _SHELLS:
             return any(runs_python(one, cwd, env) for one in _commands_of_shell(words))
         if name not in _LAUNCHERS:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -42,6 +42,7 @@ from relay.operations.paths import resolve, similar_files
 from relay.operations.report.python_commands import is_helper
 from relay.operations.sessions.sessions import other_python
 from relay.process.stdin_queue import QUEUE_BYTES
+from relay.program_kinds import is_no_python
 from relay.session.debuggee.attach_target import AttachTarget, Mappings
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debugger import Ability
@@ -153,10 +154,15 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
     env = {**own_environment(), **body.env}
     limits = body.limits.model_dump(exclude_none=True)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
-    script = await _script(session, body.script, cwd) if body.script is not None else None
+    script = await _script(session, body, cwd) if body.script is not None else None
+    is_command = script is not None and _may_be_command(session, body) and is_no_python(script)
+    if is_command:
+        _require_plain_command(body, script, entry)
+    named = body.script if _leads_to(body.script, cwd, script) else None
     return LaunchPlan(
         script=script,
-        named=body.script if _leads_to(body.script, cwd, script) else None,
+        named=_word_of_command(script, env, named) if is_command and script else named,
+        is_command=is_command,
         module=body.module,
         args=tuple(body.args),
         cwd=cwd,
@@ -230,8 +236,34 @@ def _working_directory(session: Session, asked: str | None) -> str:
     return cwd
 
 
-async def _script(session: Session, asked: str, cwd: str) -> str:
+def _may_be_command(session: Session, body: LaunchRequest) -> bool:
+    """Whether what is no Python program is run as it is, since what it starts is to be debugged."""
+    return session.debugger.takes_python_path and body.debug_subprocesses is True
+
+
+def _require_plain_command(body: LaunchRequest, script: str | None, entry: bool) -> None:
+    """Raise InvalidRequest for what only a Python program has."""
+    for field, given in (
+        ("python_args", body.python_args),
+        ("launch_mode", body.launch_mode),
+        ("stop_on_entry", entry),
+    ):
+        if given:
+            message = (
+                f"is for a Python program, and {script} is none: only what it starts is debugged"
+            )
+            raise InvalidRequest.of_field(field, message, given)
+
+
+def _word_of_command(script: str, env: Mapping[str, str], named: str | None) -> str:
+    """What the command is called by whom it asks: its name, where a shell finds it by that."""
+    name = os.path.basename(script)
+    return name if shutil.which(name, path=env.get("PATH")) == script else named or script
+
+
+async def _script(session: Session, body: LaunchRequest, cwd: str) -> str:
     """The script's absolute path, checked; relative ones are of cwd, else of the project."""
+    asked = body.script or ""
     places = first_allowed(session.settings, "script", *_script_places(session, asked, cwd))
     path = _first_existing(places)
     if path is None:
@@ -242,6 +274,8 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
             similar=similar,
             suggestion=_line_of_script(places) or _other_target(asked, similar),
         )
+    if _may_be_command(session, body) and is_no_python(path):
+        return path
     if _is_source_file(path) and Ability.CHECKS_SOURCE in session.debugger.abilities:
         await _check_syntax(session, path)
     return path
@@ -300,9 +334,9 @@ async def _check_syntax(session: Session, path: str) -> None:
 
 def _other_language(session: Session, path: str) -> Advice | None:
     name = session.debuggers.for_program(path).name
-    if name == session.debugger.name:
-        return None
-    return Action.GIVE_ADAPTER.of(adapter=name)
+    if name != session.debugger.name:
+        return Action.GIVE_ADAPTER.of(adapter=name)
+    return Action.DEBUG_WHAT_IT_STARTS.of() if is_no_python(path) else None
 
 
 def exception_filters(body: LaunchRequest) -> tuple[str, ...]:

@@ -206,6 +206,8 @@ class ProcessGroup:
         if isinstance(thread_id := (arguments or {}).get("threadId"), int):
             member = self._owner_of(thread_id) or asker
             arguments = {**(arguments or {}), "threadId": member.inner_id(thread_id)}
+        if member is self.program and member.has_become_another:
+            member = next(iter(self._answering()), member)
         if command in RESUMES:
             self._resumes(member)
         body = await member.ask(command, arguments, timeout=timeout)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import trio
 
-from relay.errors import NotSupported
+from relay.errors import NotSupported, RelayError
 from relay.session.dap.breakpoint_events import name_of, start_anew, take_answer
 from relay.session.dap.capture_sync import send_captures
 from relay.session.state.breakpoints import Breakpoint
@@ -37,11 +37,21 @@ def _to_every_process(send: Send[P]) -> Send[P]:
 
     @functools.wraps(send)
     async def send_to_all(debuggee: Debuggee, /, *args: P.args, **named: P.kwargs) -> None:
-        await send(debuggee, *args, **named)
+        try:
+            if not _is_left_behind(debuggee):
+                await send(debuggee, *args, **named)
+        except RelayError:
+            if not _is_left_behind(debuggee):
+                raise
         if debuggee.started:
             await debuggee.group.send_to_others(debuggee, lambda other: send(other, *args, **named))
 
     return send_to_all
+
+
+def _is_left_behind(debuggee: Debuggee) -> bool:
+    """Whether nobody is there to be sent anything: what it has become, and starts, is asked as a child."""
+    return debuggee.has_become_another and debuggee.group.follows_children
 
 
 async def send_or_undo(

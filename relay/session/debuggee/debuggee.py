@@ -174,10 +174,10 @@ class Debuggee:
     async def _watch(self) -> None:
         """Until the program has ended, or the debugger has broken off."""
         await until_first_end(self)
+        crash = await self._settled()
         if self.dismissal is not None:
             await self.dismissal.carry_out(self)
             return
-        crash = await settle(self)
         self._crashed = crash is not None
         if self.stdin_watch is not None:
             self.stdin_watch.over()
@@ -188,6 +188,20 @@ class Debuggee:
             self.events.crashed(crash)
         else:
             self._report_exit()
+
+    async def _settled(self) -> str | None:
+        """As `settle`; at once if it is dismissed: what it has become by exec may live for long."""
+        crash = None
+        async with trio.open_nursery() as nursery:
+
+            async def dismissed() -> None:
+                await self.dismissed.wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(dismissed)
+            crash = await settle(self)
+            nursery.cancel_scope.cancel()
+        return crash
 
     async def dismiss(self, dismissal: Dismissal) -> None:
         """Part from the program, which has started; returns when nothing of it is left here.
@@ -368,6 +382,11 @@ class Debuggee:
     def about_to_become(self, command: Sequence[str] | None) -> None:
         """It is at an exec, where the debugger ends; None: the exec has failed."""
         self.becomes = command
+
+    @property
+    def has_become_another(self) -> bool:
+        """Whether its process runs another program by exec: what debugs that, if anything, is a child's."""
+        return self.becomes is not None and self.link is not None and self.link.closed.is_set()
 
     def use_inspector(self, inspector: Inspector) -> None:
         """Questions about the process go there from now on."""

@@ -22,6 +22,9 @@ class LaunchPlan:
     named: str | None = None
     """The script as the client wrote it, where that leads to it from `cwd`: the program's `sys.argv[0]`."""
 
+    is_command: bool = False
+    """Whether `script` is no program of the debugger's language: it runs as it is, and what it starts is debugged."""
+
     args: tuple[str, ...] = ()
     extra_env: Mapping[str, str] = field(default_factory=dict)
     python_args: tuple[str, ...] = ()
@@ -64,4 +67,5 @@ class LaunchPlan:
             env=self.extra_env,
             rung=rung,
             limits=self.limits,
+            is_command=self.is_command,
         )

@@ -30,6 +30,8 @@ class Launched:
     rung: str
     limits: Mapping[str, int] = field(default_factory=dict)
     """What the system bounds of it."""
+    is_command: bool = False
+    """Whether the script is no program of the debugger's language: what it starts is debugged."""
 
     @property
     def label(self) -> str:

@@ -47,7 +47,8 @@ runpy: Any = _import_runpy()
 
 
 class Program:
-    """What to run: a script (file, directory, zip archive) or a module, with its arguments.
+    """What to run: a script (file, directory, zip archive), a module, or a command in the place of Python,
+    with its arguments.
 
     `model` is the namespace of a `__main__` that this interpreter made itself; `named` is `target` as
     it stands on the command line.
@@ -60,6 +61,7 @@ class Program:
         self.named = named
         self.args = args
         self.is_module = kind == "module"
+        self.is_command = kind == "command"
         # A directory or a zip archive: Python imports the __main__ that is in it.
         self.is_container = not self.is_module and _has_importer(target)
         self._path = _as_python_names(target)
@@ -68,6 +70,8 @@ class Program:
 
     def prepare(self) -> tuple[Any, ...]:
         """Sets sys.argv, sys.path and `__main__`; returns what to call, and with what."""
+        if self.is_command:
+            return (become, self.target, [self.named, *self.args])
         sys.argv[:] = ["-m" if self.is_module else self.named, *self.args]
         restore_command_line([*(["-m"] if self.is_module else []), self.named, *self.args])
         self._set_path()
@@ -87,7 +91,7 @@ class Program:
 
     def own_code(self) -> set[types.CodeType]:
         """The code of this file that can be at the root of an exception's traceback."""
-        return {Program.prepare.__code__, Program._load.__code__, _read.__code__}
+        return {Program.prepare.__code__, Program._load.__code__, _read.__code__, become.__code__}
 
     def _set_path(self) -> None:
         if self.is_container:
@@ -113,6 +117,25 @@ class Program:
             return code
         self._main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
         return compile(content, path, "exec", dont_inherit=True)
+
+
+def become(path: str, words: list[str]) -> None:
+    """Run a command in the place of this process, as a shell would; one that cannot be is said on standard error."""
+    import errno
+    import signal
+
+    for name in ("SIGPIPE", "SIGXFSZ"):  # which Python ignores, and what is run would, too
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        try:
+            os.execv(path, words)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            os.execv("/bin/sh", ["sh", path, *words[1:]])
+    except OSError as error:
+        sys.stderr.write(f"{words[0]}: {error.strerror}\n")
+        raise SystemExit(126) from None
 
 
 def _as_python_names(target: str) -> str:

@@ -25,6 +25,7 @@ from relay.faces.cli.run.options import (
     WATCH,
     RunOptions,
 )
+from relay.program_kinds import is_no_python
 from relay.staying_imports import imports_that_stay
 
 
@@ -192,8 +193,20 @@ def run(
     """
     _open_standard_streams()
     words, python = read_command(
-        program, python=python, adapter=adapter, environment=os.environ, directory=os.getcwd()
+        program,
+        python=python,
+        adapter=adapter,
+        environment=os.environ,
+        directory=os.getcwd(),
+        children=children,
     )
+    if children and words.script is not None and is_no_python(words.script):
+        for option, given in (("--trace", bool(traces)), ("--calls", calls is not None)):
+            if given:
+                raise click.UsageError(
+                    f"{option} is of the first process, which is {words.script} and no Python program: name the "
+                    "one that it starts"
+                )
     if len(traces) > 1:
         raise click.UsageError("--trace goes once: a run shows one call; ask each in its own")
     trace = traces[0] if traces else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from relay.faces.cli.run.failures import Failures
 from relay.operations.report.missed import (
+    follows_children,
     losses_in_words,
     misspelt_in_words,
     never_hit,
@@ -146,16 +147,15 @@ class RunEnd:
             return f"{others}; {option} is of the first process only, --break stops in the others"
         ended_by_us = self.late is not None or self.interrupted is not None
         if python is not None and ended_by_us and failures is None:
-            return f"{python}; --children shows what each thread there waits for"
+            remedy = "; --children shows what each thread there waits for"
+            return python if follows_children(self.session) else python + remedy
         python = python if failures is not None else None
         is_explained = bool(self.stops or self.session.program_run.without_stop or ended_by_us)
         is_unexplained = failures is not None and self.exit_code and not is_explained
         unseen = unwatched(self.session) if is_missed or is_unexplained else python
         if unseen is None or python is None:
             return unseen
-        plan = self.session.journey.plan
-        is_advised = plan is None or not plan.debug_subprocesses or plan.workers_only
-        remedy = ": --children follows them" if is_advised else ""
+        remedy = "" if follows_children(self.session) else ": --children follows them"
         return f"{unseen}; failures there are not known{remedy}"
 
     def _beside_watched(self, *, is_said: bool) -> str | None:

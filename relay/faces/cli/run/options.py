@@ -241,5 +241,6 @@ RECORD = click.option(
 CHILDREN = click.option(
     "--children/--no-children",
     default=None,
-    help="Debug the Python processes that it starts, too.  [default: if there are breakpoints]",
+    help="Debug the Python processes that it starts, too: then it may be any command, such as make.  "
+    "[default: if there are breakpoints]",
 )

@@ -131,7 +131,12 @@ def start(
 
     here, environment = shell.caller.directory, shell.caller.environment
     words, python_path = read_command(
-        program, python=python_path, adapter=adapter, environment=environment, directory=here
+        program,
+        python=python_path,
+        adapter=adapter,
+        environment=environment,
+        directory=here,
+        children=children,
     )
     if not breaks and (said := misplaced_question(start, words)) is not None:
         shell.say(f"relay: {said}")
