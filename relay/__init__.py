@@ -12,6 +12,7 @@ The map of the house; imports go downwards only:
     dap/             the Debug Adapter Protocol without IO
     perl/            a debug adapter for Perl, a program of its own
     agents/          what clients of agents are given, and where
+    edition          whether the files are still those of this process
     environments     what a program has that was given nothing
     program_kinds    which debugger suits a program
     known_adapters/  debuggers known by name, and their entries of config.json

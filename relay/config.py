@@ -205,7 +205,7 @@ class Settings(BaseSettings):
 def _read_file(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the latter where HOME is /dev/null, say
         return {}
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"cannot read {path}: {error}") from error
@@ -223,7 +223,13 @@ class ConfigFile(PydanticBaseSettingsSource):
         super().__init__(settings_cls)
         named = (source().get("state_dir") for source in stronger)
         state_dir = next((value for value in named if value), DEFAULT_STATE_DIR)
-        self.path = Path(state_dir).expanduser() / "config.json"
+        try:
+            self.path = Path(state_dir).expanduser() / "config.json"
+        except RuntimeError:
+            raise ConfigurationError(
+                f"the state directory {state_dir} cannot be found: nothing says what the home "
+                "directory of this user is; set HOME, or RELAY_STATE_DIR"
+            ) from None
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
         """Unused: the file is taken whole."""

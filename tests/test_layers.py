@@ -35,6 +35,7 @@ LAYERS = (
     {"relay.perl"},
     {
         "relay.agents",
+        "relay.edition",
         "relay.environments",
         "relay.program_kinds",
         "relay.known_adapters",

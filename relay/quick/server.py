@@ -53,7 +53,9 @@ class QuickSettings:
     def __init__(self, environment: Mapping[str, str]) -> None:
         upper = ((name.upper(), value) for name, value in environment.items())
         self._given = {name: value for name, value in upper if name.startswith("RELAY_")}
-        self._state_dir = os.path.expanduser(self._given.get("RELAY_STATE_DIR", DEFAULT_STATE_DIR))
+        state_dir = os.path.expanduser(self._given.get("RELAY_STATE_DIR", DEFAULT_STATE_DIR))
+        # Of a user without a home nothing is known; where we are, a folder called `~` says nothing.
+        self._state_dir = os.devnull if state_dir.startswith("~") else state_dir
         self._file = self._read("config.json")
 
     def servers(self) -> Iterator[str]:
@@ -75,7 +77,9 @@ class QuickSettings:
         """Process id and URL of the server that a command has started in the background."""
         note = self._read(NOTE)
         pid, url = note.get("pid"), note.get("url")
-        return (pid, url) if isinstance(pid, int) and isinstance(url, str) else None
+        if isinstance(pid, int) and isinstance(url, str) and 0 < pid < 2**31:
+            return pid, url
+        return None
 
     @property
     def guesses(self) -> bool:

@@ -27,6 +27,7 @@ from relay.debuggers.debugpy.join_listener import JoinListener
 from relay.debuggers.debugpy.process_start import not_started, start_process
 from relay.debuggers.debugpy.rungs import Program, Rung, Spawn
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
+from relay.edition import REPLACED, START_AGAIN, is_replaced
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
 from relay.process.spawn_error import TOO_LONG
@@ -267,8 +268,11 @@ def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:
     debuggee.drain_output()
     session = debuggee.session
     entries = session.output.last(session.program_run.first_output, 50, "stderr")
+    message = f"the interpreter ended with code {returncode} before the program began"
+    replaced = is_replaced()
     return LaunchFailed(
-        f"the interpreter ended with code {returncode} before the program began",
+        f"{message}: {REPLACED}" if replaced else message,
+        suggestion=START_AGAIN if replaced else None,
         exit_code=returncode,
         stderr="".join(entry.output for entry in entries)[-LAST_WORDS:],
     )

@@ -122,7 +122,13 @@ def hook(client: str) -> None:
 def _surroundings(project: bool) -> Surroundings:
     from relay.agents.clients import Surroundings
 
-    return Surroundings(Path.home(), os.environ, Path.cwd() if project else None)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise click.ClickException(
+            "nothing says what the home directory of this user is: set HOME"
+        ) from None
+    return Surroundings(home, os.environ, Path.cwd() if project else None)
 
 
 def _relay(name: str, project: bool) -> Relay:

@@ -23,6 +23,7 @@ from pathlib import Path
 import psutil
 
 from relay.client import Client
+from relay.client.place import ServerAddress
 from relay.config import Settings
 from relay.environments import ACTIVE
 from relay.errors import Forbidden, RelayError, RelayUnreachable, ShuttingDown, Unauthorized
@@ -39,6 +40,9 @@ IDLE_MINUTES = 30.0
 
 HEALTH_SECONDS = 5.0
 START_SECONDS = 60.0
+MOST_PID = 2**22
+"""Source: proc(5), pid_max."""
+
 LAST_WORDS = 800
 """Bytes of the log that a failed start shows."""
 
@@ -86,6 +90,8 @@ class Background:
 
     def stop(self) -> Noted | None:
         """End the one in the background, and wait until it is gone; None if there is none."""
+        if not self._directory.is_dir():  # nor can it be made, perhaps
+            return None
         with self._locked():
             noted = self.noted()
             if noted is None or not self._answers(noted.url):
@@ -223,12 +229,17 @@ def _none_can_be_started(error: OSError) -> RelayUnreachable:
 
 
 def noted_in(state_dir: Path) -> Noted | None:
-    """The server in the background that this state directory names, whether or not it lives."""
+    """The server in the background that this state directory names, whether or not it lives.
+
+    None for a damaged note as well: what it says leads nowhere.
+    """
     try:
         note = json.loads((state_dir / NOTE).read_bytes())
-        return Noted(int(note["pid"]), str(note["url"]))
+        noted = Noted(int(note["pid"]), str(note["url"]))
+        ServerAddress.of(noted.url, None, None, HEALTH_SECONDS)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    return noted if 0 < noted.pid <= MOST_PID else None
 
 
 def ask_to_end(client: Client) -> None:

@@ -11,7 +11,8 @@ import logging
 
 import trio
 
-from relay.errors import InternalError, RelayError
+from relay.edition import own_fault
+from relay.errors import RelayError
 
 log = logging.getLogger("relay.http")
 
@@ -27,11 +28,7 @@ def as_relay_error(error: BaseException, request_id: str, what: str) -> RelayErr
     if len(leaves) == 1 and isinstance(leaves[0], RelayError):
         return _noted(leaves[0], request_id, what)
     log.error("%s failed (request %s)", what, request_id, exc_info=error)
-    return InternalError(
-        f"the relay failed while serving {what}",
-        exception=type(leaves[0]).__name__,
-        log_reference=request_id,
-    )
+    return own_fault(f"the relay failed while serving {what}", leaves[0], request_id)
 
 
 def _reraise_control_flow(error: BaseException) -> None:

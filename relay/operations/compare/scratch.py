@@ -15,15 +15,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from relay.errors import NotSupported
+
 PREFIX = "relay-diff-"
 LOCK = "lock"
 
 
 @contextmanager
 def scratch_directory() -> Iterator[str]:
-    """A new one, by its real path, for as long as the block runs."""
-    _clear_abandoned()
-    home = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+    """A new one, by its real path, for as long as the block runs. Raises NotSupported for want of one."""
+    try:
+        _clear_abandoned()
+        home = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+    except OSError as error:
+        raise NotSupported(
+            f"no directory can be made to record in: {error}",
+            suggestion="Give a temporary directory that can be written: TMPDIR",
+        ) from None
     try:
         with _locked(home):
             yield home

@@ -8,6 +8,7 @@ Source: contract, sections 6 and 9.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Sequence
 
 import trio
@@ -20,6 +21,8 @@ from relay.session.dap.connection import SocketByteStream
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
 
+log = logging.getLogger("relay.session")
+
 JOIN_SECONDS = 2.0
 """How long a new process has to join before it is announced as one that runs free."""
 
@@ -28,14 +31,24 @@ LATE_SECONDS = 2.0
 
 
 async def follow_children(program: Debuggee, *, optional: bool, workers_only: bool) -> None:
-    """Have the children of a program join its group. Before its handshake. Raises OSError.
+    """Have the children of a program join its group. Before its handshake.
 
-    optional: a debugger that cannot have them join goes on without; workers_only: of all children
-    those that run a part of the program, of multiprocessing and pytest-xdist.
+    optional: where they cannot join, the program goes on without; else it raises NotSupported.
+    workers_only: of all children those that run a part of the program, of multiprocessing and
+    pytest-xdist.
     """
-    joining = ChildJoining(program, optional=optional, workers_only=workers_only)
+    try:
+        joining = ChildJoining(program, optional=optional, workers_only=workers_only)
+        await joining.open()
+    except OSError as error:
+        log.warning("no socket can be made at which children would join: %s", error)
+        if optional:
+            return
+        raise NotSupported(
+            f"children cannot be debugged: no socket can be made for them: {error}",
+            suggestion="Give the relay a temporary directory that can be written: TMPDIR",
+        ) from None
     program.group.follow(joining)
-    await joining.open()
 
 
 class ChildJoining:
@@ -69,8 +82,12 @@ class ChildJoining:
         return self._has_joined or not self._workers_only
 
     async def open(self) -> None:
-        """Listen for children from now on."""
-        await self._port.open()
+        """Listen for children from now on. Raises OSError; nothing is left then."""
+        try:
+            await self._port.open()
+        except OSError:
+            self.close()
+            raise
         if self._program.process is not None:
             self._program.process.answer_for(self._port.path)
         self._program.nursery.start_soon(self._port.admit, self._come_in)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from relay.errors import InternalError, LaunchFailed, RelayError
+from relay.edition import own_fault
+from relay.errors import LaunchFailed, RelayError
 
 log = logging.getLogger("relay.session")
 
@@ -37,8 +38,6 @@ def leading_error(error: BaseException, session_id: str) -> RelayError:
     if (known := relay_error_in(error)) is not None:
         return known
     log.error("session %s: the relay failed", session_id, exc_info=error)
-    return InternalError(
-        "the relay failed while it started or debugged the program",
-        exception=type(leaves(error)[0]).__name__,
-        log_reference=session_id,
+    return own_fault(
+        "the relay failed while it started or debugged the program", leaves(error)[0], session_id
     )
