@@ -52,6 +52,8 @@ class IncomingRequest:
     seq: int
     command: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+    """Why it can only be refused; it has no arguments then."""
 
 
 Message: TypeAlias = Response | IncomingEvent | IncomingRequest
@@ -205,9 +207,13 @@ class Conversation:
         )
 
     def _understand_request(self, message: dict[str, Any]) -> IncomingRequest:
-        request = IncomingRequest(
-            _integer(message, "seq"), _text(message, "command"), _mapping(message, "arguments")
-        )
+        number, command = _integer(message, "seq"), _text(message, "command")
+        arguments, fault = message.get("arguments"), None
+        if arguments is None:
+            arguments = {}
+        elif not isinstance(arguments, dict):  # the protocol says: any
+            arguments, fault = {}, f"the arguments must be an object, not {arguments!r:.80}"
+        request = IncomingRequest(number, command, arguments, fault)
         if request.seq in self._asked_of_us:
             raise ProtocolViolation(f"two open requests with the number {request.seq}")
         self._asked_of_us.add(request.seq)

@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from relay.config import SECRETS, LogLevel, Settings, variable_of
 from relay.logs.formats import LogFormat
+from relay.models.exceptions import ExceptionFilter
 from relay.models.fields import StrictModel
 from relay.models.resource import Resource
 
@@ -39,6 +40,9 @@ class AdapterInfo(Resource):
     suffixes: list[str] = Field(description="How names of its programs end")
     capabilities: list[str] = Field(
         description="What it can do that not every debugger can; the rest is 501 NOT_SUPPORTED"
+    )
+    exception_filters: list[ExceptionFilter] = Field(
+        description="The kinds of exceptions at which it can be told to stop"
     )
 
 

@@ -13,9 +13,10 @@ import pytest
 import trio
 
 from relay.client import AsyncSession
-from relay.faces.dap import event_writer
+from relay.faces.dap import event_writer, views
 from relay.faces.dap.event_writer import EventWriter
 from relay.faces.dap.face import Face
+from relay.models.server import AdapterInfo
 from tests.e2e.api import Api
 from tests.editor.joining import editor, join, stack, terms
 from tests.perl.driver import Body, Peer, Refused
@@ -774,6 +775,71 @@ async def test_arguments_of_the_wrong_type_are_named_and_nothing_is_done(
         assert scopes["scopes"], "a whole number in JSON"
         await peer.ask("disconnect", terminateDebuggee=None)
     assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_arguments_that_are_no_object_are_refused_and_the_session_lives_on(
+    api: Api, program: Write
+) -> None:
+    async with editor(terms(api)) as peer:
+        await launched(peer, program(COUNT))
+        why = await peer.event("stopped")
+        wrong: tuple[object, ...] = ([], "x", 5, True)
+        for command in ("continue", "disconnect", "cancel", "threads"):
+            for arguments in wrong:
+                number = await peer.send({"command": command, "arguments": arguments})
+                refused = await peer.response(number)
+                assert refused["success"] is False
+                assert "must be an object" in refused["message"] or command == "cancel"
+        assert await stack(peer, why)
+        assert (await peer.ask("threads", unknown=1))["threads"]
+
+
+async def test_what_is_said_to_be_configured_twice_is_begun_once(api: Api, program: Write) -> None:
+    async with editor(terms(api)) as peer:
+        await launched(peer, program(COUNT))
+        why = await peer.event("stopped")
+        with pytest.raises(Refused, match=r"^configurationDone: it was sent already$"):
+            await peer.ask("configurationDone")
+        await peer.ask("next", threadId=why["threadId"])
+        await peer.event("stopped")
+        assert (await stack(peer, why))[0]["line"]
+        assert len(peer.events("process")) == 1
+        assert len(peer.events("stopped")) == 2
+
+
+async def test_a_launch_that_never_began_leaves_no_session(api: Api, program: Write) -> None:
+    """Not even with `terminateDebuggee: false`: there is nothing that could live on."""
+    arguments = {"program": program(COUNT).text}
+    async with editor(terms(api)) as peer:
+        launching = await peer.send({"command": "launch", "arguments": arguments})
+        await peer.event("initialized")
+        await peer.ask("disconnect", terminateDebuggee=False)
+        assert (await peer.response(launching))["message"] == "cancelled"
+    assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_filters_of_exceptions_are_those_that_the_debugger_has(
+    api: Api, program: Write
+) -> None:
+    """An editor sends what it was told of, by default; to be refused is to be told of an error."""
+    async with editor(terms(api)) as peer:
+        await launched(peer, program(COUNT))
+        await peer.event("stopped")
+        assert "exceptionBreakpointFilters" not in told(peer), "initialize has said it"
+        await peer.ask("setExceptionBreakpoints", filters=["uncaught", "raised", "userUnhandled"])
+        for unknown in ("user_unhandled", "nosuch"):
+            with pytest.raises(Refused) as refused:
+                await peer.ask("setExceptionBreakpoints", filters=["raised", unknown])
+            assert str(refused.value) == (
+                f"setExceptionBreakpoints: there is no filter {unknown!r}: "
+                "there are uncaught, raised, userUnhandled"
+            )
+    known = (await api.get("/info"))["adapters"]
+    assert known["python"]["exception_filters"] == ["raised", "uncaught", "user_unhandled"]
+    assert known["perl"]["exception_filters"] == ["raised", "uncaught"]
+    bare = AdapterInfo(languages=[], suffixes=[], capabilities=[], exception_filters=["raised"])
+    filters = views.capabilities_with(bare)["exceptionBreakpointFilters"]
+    assert [one["filter"] for one in filters] == ["raised"]
 
 
 async def test_a_session_that_an_editor_ends_by_leaving_is_no_fault(

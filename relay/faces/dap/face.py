@@ -141,7 +141,7 @@ class Face:
         self._queue.put(request)
 
     def _cancel(self, request: IncomingRequest) -> None:
-        number = request.arguments.get("requestId")
+        number = request.arguments.get("requestId")  # of none, where the arguments are no object
         if type(number) is not int:
             self._editor.refuse(request, "cancel: give the requestId, a whole number")
             return
@@ -183,6 +183,8 @@ class Face:
         inspect, move = _INSPECTS.get(request.command), MOTIONS.get(request.command)
         if inspect is not None or move is not None:
             self._here  # noqa: B018 - without a session nothing of the request counts
+        if request.fault is not None:
+            raise EditorRefusal(f"{request.command}: {request.fault}")
         try:
             arguments = checked(request.command, request.arguments)
         except ValueError as error:
@@ -242,7 +244,7 @@ class Face:
     async def _say_capabilities(self, view: SessionView) -> None:
         """How the session's debugger differs from what `initialize` has said."""
         adapter = (await self._client.info()).adapters.get(view.adapter)
-        differs = {} if adapter is None else views.capabilities_with(adapter.capabilities)
+        differs = {} if adapter is None else views.capabilities_with(adapter)
         if view.program is None and view.status in ("running", "paused"):  # attached to
             differs["supportsRestartRequest"] = False
         if differs:
@@ -300,8 +302,11 @@ class Face:
         self._editor.event("initialized")
 
     async def _configuration_done(self, arguments: Arguments) -> Body:
+        session = self._session
+        if self._configured:
+            raise EditorRefusal("configurationDone: it was sent already")
         try:
-            await self._session.ping()
+            await session.ping()
         except RelayError:  # it has ended meanwhile: editors wait for that word
             self._here.events.end(None)
             raise
@@ -343,7 +348,9 @@ class Face:
         if self._launch is not None:
             self._say_cancelled(self._launch)
             self._launch = None
+        is_empty = self._is_own and not self._is_attached and self._launched is None
         ends = arguments.get("terminateDebuggee", self._is_own and not self._is_attached) is True
+        ends = ends or is_empty  # nothing has run there that could live on
         await self._leave(ends=ends)
         self._queue.close()
         return None
@@ -428,7 +435,13 @@ class Face:
 
     async def _set_exceptions(self, arguments: Arguments) -> Body:
         """What an editor says of exceptions as it joins is its default, and not a wish."""
-        filters = [views.FILTER_NAMES.get(one, one) for one in arguments["filters"]]
+        asked = arguments["filters"]
+        if unknown := [one for one in asked if one not in views.FILTER_NAMES]:
+            raise EditorRefusal(
+                f"setExceptionBreakpoints: there is no filter {unknown[0]!r}: "
+                f"there are {', '.join(views.FILTER_NAMES)}"
+            )
+        filters = [views.FILTER_NAMES[one] for one in asked]
         if self._sets_nothing() is None and (self._configured or self._is_own):
             await self._session.set_exception_breakpoints(filters=filters)
         return None

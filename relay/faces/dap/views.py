@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Literal, cast
 
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
+from relay.models.exceptions import ExceptionFilter
 from relay.models.execution import StepInTarget
 from relay.models.inspection import Evaluation, FrameView, ScopeView, ThreadView, VariableView
 from relay.models.lookup import CompletionItem, ExceptionDetails, ModuleView, usual_name
+from relay.models.server import AdapterInfo
 from relay.models.sessions import SessionView
 
 FILTERS: list[dap.ExceptionBreakpointsFilter] = [
     {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
     {"filter": "raised", "label": "Raised exceptions", "default": False},
+    {
+        "filter": "userUnhandled",
+        "label": "Exceptions that own code leaves to libraries",
+        "default": False,
+    },
 ]
 
-USER_UNHANDLED: dap.ExceptionBreakpointsFilter = {
-    "filter": "userUnhandled",
-    "label": "Exceptions that own code leaves to libraries",
-    "default": False,
+FILTER_NAMES: Mapping[str, ExceptionFilter] = {
+    "uncaught": "uncaught",
+    "raised": "raised",
+    "userUnhandled": "user_unhandled",
 }
-
-FILTER_NAMES: Mapping[str, str] = {"userUnhandled": "user_unhandled"}
-"""What the relay calls filters that it does not call as editors do."""
+"""What the relay calls the filters."""
 
 CAPABILITIES: dap.Capabilities = {
     "supportsConfigurationDoneRequest": True,
@@ -44,7 +49,7 @@ CAPABILITIES: dap.Capabilities = {
     "supportTerminateDebuggee": True,
     "supportsTerminateRequest": True,
     "supportsDelayedStackTraceLoading": True,
-    "exceptionBreakpointFilters": [*FILTERS, USER_UNHANDLED],
+    "exceptionBreakpointFilters": FILTERS,
 }
 
 
@@ -53,22 +58,21 @@ ABILITIES: Mapping[str, dap.Capabilities] = {
     "data_breakpoints": {"supportsDataBreakpoints": True},
     "modules": {"supportsModulesRequest": True, "supportsLoadedSourcesRequest": True},
     "set_next_line": {"supportsGotoTargetsRequest": True},
-    "exception_details": {"exceptionBreakpointFilters": [*FILTERS, USER_UNHANDLED]},
 }
 """What is known of a debugger by its name: said when an editor has joined."""
 
 
-_WITHOUT: Mapping[str, Any] = {"exceptionBreakpointFilters": FILTERS}
-
-
-def capabilities_with(abilities: Collection[str]) -> dap.Capabilities:
+def capabilities_with(adapter: AdapterInfo) -> dap.Capabilities:
     """How a debugger's capabilities differ from those that every editor was told first."""
     found: dict[str, Any] = {}
     for ability, capabilities in ABILITIES.items():
         for name, value in capabilities.items():
-            present = value if ability in abilities else _WITHOUT.get(name, False)
+            present = value if ability in adapter.capabilities else False
             if present != CAPABILITIES.get(name, False):
                 found[name] = present
+    filters = [one for one in FILTERS if FILTER_NAMES[one["filter"]] in adapter.exception_filters]
+    if filters != FILTERS:
+        found["exceptionBreakpointFilters"] = filters
     return cast("dap.Capabilities", found)
 
 
@@ -159,7 +163,7 @@ def frame(view: FrameView, number: int, source: dap.Source | None) -> dap.StackF
         "id": number,
         "name": view.name,
         "line": view.line,
-        "column": view.column,
+        "column": max(view.column, 1),
         "presentationHint": view.presentation_hint,
     }
     if source is not None:

@@ -8,9 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.errors import NotSupported
+from relay.models.exceptions import ExceptionFilter
 from relay.session.debugger import Debugger
+from relay.session.state.exception_breakpoints import DAP_FILTERS
 
 _WAY_OUT = "Name its filter under exception_filters, in its entry of config.json"
+
+
+def has_filter(debugger: Debugger, name: ExceptionFilter) -> bool:
+    """Whether it can be told to stop at these exceptions."""
+    if name == "user_unhandled":
+        return "exception_details" in debugger.abilities
+    return bool(debugger.exception_filters([DAP_FILTERS[name]]))
 
 
 def unfiltered(debugger: Debugger, filters: Sequence[str]) -> list[str]:

@@ -7,12 +7,14 @@ import platform
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
+from typing import get_args
 
 import trio
 
 from relay.config import SECRETS, ConfigurationError, Settings, config_file, save_changes
 from relay.errors import InternalError
 from relay.hub import Hub
+from relay.models.exceptions import ExceptionFilter
 from relay.models.server import (
     AdapterInfo,
     Capabilities,
@@ -22,6 +24,7 @@ from relay.models.server import (
     Info,
     ShutdownStarted,
 )
+from relay.operations.breakpoints.exception_filters import has_filter
 from relay.session.debugger import Debugger
 
 log = logging.getLogger("relay")
@@ -56,6 +59,7 @@ def _adapter_info(debugger: Debugger) -> AdapterInfo:
         languages=list(debugger.languages),
         suffixes=list(debugger.suffixes),
         capabilities=sorted(debugger.abilities),
+        exception_filters=[one for one in get_args(ExceptionFilter) if has_filter(debugger, one)],
     )
 
 

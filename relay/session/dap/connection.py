@@ -303,6 +303,9 @@ class Link:
         if self._on_request is None:
             self._send(self._conversation.respond(request, error="not supported by this client"))
             return
+        if request.fault is not None:
+            self._send(self._conversation.respond(request, error=request.fault))
+            return
         try:
             body = await self._on_request(request)
         except Exception as error:  # noqa: BLE001 - the adapter must get an answer, or it waits for ever
