@@ -205,7 +205,9 @@ async def mistakes(peer: Peer) -> None:
         assert found["isError"] is True
         assert "INVALID_REQUEST" in found["content"][0]["text"]
     assert (await ask(peer, "no/such"))["error"]["code"] == -32601
-    assert (await ask(peer, "tools/call", arguments={}))["error"]["code"] == -32602
+    wrong = (await ask(peer, "tools/call", arguments={}))["error"]
+    assert wrong["code"] == -32602
+    assert wrong["message"] == "Invalid request parameters: params.name: Field required"
 
 
 async def test_a_request_that_stands_alone_says_the_same_in_headers_and_body(api: Api) -> None:

@@ -397,3 +397,21 @@ async def test_a_failing_test_is_one_call_and_its_cause_another(
             assert lines[2].endswith(f" at test_settings.py:{suite.line('read')} in read")
             assert lines[3] == "  with path='/nowhere/else'"
             assert "1 failed, 1 passed" in await client.call("debug_continue", wait=60)
+
+
+async def test_what_a_client_says_too_early_or_wrongly_is_named(tmp_path: Path) -> None:
+    """As whoever writes its messages by hand finds out what they must be."""
+    early = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    wrong = {**early, "id": 2, "method": "initialize", "params": {"capabilities": {}}}
+    async with relay_mcp(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines = Lines(process.stdout)
+        for asked, words in (
+            (early, "tools/list before initialize: send that request first"),
+            (wrong, "params.protocolVersion: Field required"),
+        ):
+            await process.stdin.send_all(json.dumps(asked).encode() + b"\n")
+            error = (await anext(lines))["error"]
+            assert error["code"] == -32602
+            assert words in error["message"]

@@ -16,7 +16,7 @@ from typing import Any
 import trio
 from mcp import MCPError, types
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ValidationError
@@ -54,6 +54,11 @@ READS_ONLY = types.ToolAnnotations(read_only_hint=True)
 UNKNOWN = "(none)"
 """What a tool is counted as that there is not."""
 
+WRONG = "Invalid request parameters"
+"""All that the SDK says of wrong parameters, and of a request that comes before `initialize`."""
+
+MOST_WRONG = 5
+
 PROGRESS_SECONDS = 1.0
 """Time between two notifications of progress."""
 
@@ -72,10 +77,28 @@ def make_server(hub: Hub, tools: Sequence[Tool], version: str) -> Server[Any]:
         on_list_tools=table.listed,
         on_call_tool=table.call,
     )
+    server.middleware.append(_name_what_is_wrong)
     if tools is TOOLS:
         _add_resources(server, hub)
         _add_prompts(server)
     return server
+
+
+async def _name_what_is_wrong(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Parameters that are none of the method's: the SDK's answer says neither which nor why."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        wrong = (
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+            for one in error.errors(include_url=False, include_input=False)[:MOST_WRONG]
+        )
+        raise MCPError(types.INVALID_PARAMS, f"{WRONG}: {'; '.join(wrong)}", "") from None
+    except MCPError as error:
+        if error.error.message != WRONG:
+            raise
+        words = f"{ctx.method} before initialize: send that request first"
+        raise MCPError(types.INVALID_PARAMS, f"{WRONG}: {words}", "") from None
 
 
 class _Table:

@@ -7,6 +7,10 @@ time. Here the waiting clears the event.
 The queue of a thread's questions, and the event that wakes it for them, are made by whoever needs them
 first: by the thread as it stops, or by the one that brings a question. Both at once would make one
 each, and the question would never be answered. Here the first that is made stays.
+
+A thread that stands answers one question and waits for the event again, 0.2 s at most. It is set once
+for each question, but once for all that came while the thread was at work: each of the others would
+wait all that time. Here whoever takes a question and leaves others sets it.
 """
 
 from __future__ import annotations
@@ -37,17 +41,48 @@ def _leave_to_wait(clear: Any) -> None:
 
 
 def make_queues_once() -> None:
-    """From now on each thread has one queue of questions, and one event for them."""
+    """From now on each thread has one queue of questions, and one event that is set while there are any."""
     py_db = debugger()
-    for name in ("_cmd_queue", "_thread_events"):
-        table = getattr(py_db, name)
-        if type(table) is defaultdict:
-            setattr(py_db, name, _MadeOnce(table.default_factory, table))
+    events, queues = py_db._thread_events, py_db._cmd_queue
+    if type(events) is defaultdict:
+        events = py_db._thread_events = _MadeOnce(events.default_factory, events)
+    if type(queues) is defaultdict:
+        py_db._cmd_queue = _QueuesMadeOnce(queues.default_factory, queues, events)
 
 
 class _MadeOnce(defaultdict):  # type: ignore[type-arg]
     """Several threads that ask for what is not there yet get the same."""
 
     def __missing__(self, key: Any) -> Any:
-        make: Any = self.default_factory
-        return self.setdefault(key, make())
+        return self.setdefault(key, self.make(key))
+
+    def make(self, key: Any) -> Any:
+        """A new one, which may come too late."""
+        factory: Any = self.default_factory
+        return factory()
+
+
+class _QueuesMadeOnce(_MadeOnce):
+    """Queues of which each wakes its thread until nothing is left in it."""
+
+    def __init__(self, factory: Any, queues: Any, events: Any) -> None:
+        super().__init__(factory, queues)
+        self._events = events
+        for key, queue in queues.items():
+            self._wake(key, queue)
+
+    def make(self, key: Any) -> Any:
+        queue = super().make(key)
+        self._wake(key, queue)
+        return queue
+
+    def _wake(self, key: Any, queue: Any) -> None:
+        event = self._events[key]
+
+        def take(get: Any, *how: Any, **named: Any) -> Any:
+            question = get(*how, **named)
+            if not queue.empty():
+                event.set()
+            return question
+
+        patch(queue, "get", take)
