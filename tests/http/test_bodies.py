@@ -134,6 +134,19 @@ async def test_other_content_types(served: Served, content_type: str | None) -> 
     error_of(response, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "identity", "Identity", "br, gzip"])
+async def test_compressed_bodies_are_not_read(served: Served, encoding: str) -> None:
+    """Not as if they were plain, nor are they said to be no JSON."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    response = await served.client.post("/things", content=b"{}", headers=headers)
+    if encoding.lower() == "identity":
+        assert response.status_code != 415
+        return
+    error = error_of(response, 415, "UNSUPPORTED_MEDIA_TYPE")
+    assert error["details"]["suggestion"] == "Send the body as it is, without Content-Encoding"
+    assert (await served.client.get("/health", headers=headers)).status_code == 200
+
+
 async def test_complaints_arrive(served: Served) -> None:
     body = {"breakpoints": [{"path": "x", "line": 0}], "nmae": 1}
     error = error_of(await served.client.post("/things", json=body), 400, "INVALID_REQUEST")

@@ -106,6 +106,8 @@ def test_every_command_is_understood() -> None:
     ("line", "command", "said"),
     [
         (b"nonsense", None, "not JSON"),
+        (b'{"type": "command", "type": "command"}', None, "type: is given more than once"),
+        (b'{"type": "command", "params": {"a": 1, "a": 2}}', None, "a: is given more than once"),
         (b"\xff\xfe\xfd", None, "not"),
         (b"[" * 100_000, None, "nested"),
         (b"[]", None, "must be a JSON object"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import trio
 
-from relay.errors import InvalidRequest, PayloadTooLarge
+from relay.errors import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 from relay.faces.common.asgi import IS_WHOLE, Receive, Scope, header
 
 BODY_BYTES = 10 * 1024 * 1024
@@ -24,14 +24,33 @@ class ClientLeftError(Exception):
 
 
 async def read_body(scope: Scope, receive: Receive) -> bytes:
-    """The whole body. Raises PayloadTooLarge, InvalidRequest if it is too slow, ClientLeftError."""
+    """The whole body, as it was sent.
+
+    Raises PayloadTooLarge, UnsupportedMediaType if it is compressed, InvalidRequest if it is too
+    slow, ClientLeftError.
+    """
     if _declared_length(scope) > BODY_BYTES:
         raise _too_large()
-    if IS_WHOLE in scope:
-        return await _collect(receive)  # without a timer, which is a twentieth of a small request
-    with trio.move_on_after(BODY_SECONDS):
-        return await _collect(receive)
-    raise InvalidRequest(f"the body did not arrive within {BODY_SECONDS:g} seconds")
+    if IS_WHOLE in scope:  # without a timer, which is a twentieth of a small request
+        body = await _collect(receive)
+    else:
+        with trio.move_on_after(BODY_SECONDS) as waiting:
+            body = await _collect(receive)
+        if waiting.cancelled_caught:
+            raise InvalidRequest(f"the body did not arrive within {BODY_SECONDS:g} seconds")
+    if body:
+        _require_plain(scope)
+    return body
+
+
+def _require_plain(scope: Scope) -> None:
+    """Raise UnsupportedMediaType for a body in an encoding: what it says is not known."""
+    encoding = header(scope, b"content-encoding")
+    if encoding and encoding.lower() != b"identity":
+        raise UnsupportedMediaType(
+            f"a body in the encoding {encoding[:100].decode('latin-1')!r} is not read",
+            suggestion="Send the body as it is, without Content-Encoding",
+        )
 
 
 def _declared_length(scope: Scope) -> int:

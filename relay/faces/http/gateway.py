@@ -197,5 +197,8 @@ def _path_of_url(target: str) -> str:
     except ValueError:
         path = ""
     if not path.startswith("/"):
-        raise InvalidRequest(f"the request target {target[:200]!r} is no path")
+        raise InvalidRequest(
+            f"the request target {target[:200]!r} is no path",
+            suggestion="Check the request line: a path follows the method",
+        )
     return path

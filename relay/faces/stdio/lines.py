@@ -116,7 +116,7 @@ def _printable(name: object) -> object:
 
 def _json_object(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        found = json.loads(line, object_pairs_hook=_object)
     except RecursionError:
         raise BadLineError("the line is not JSON: it is nested too deeply") from None
     except UnicodeDecodeError:
@@ -125,6 +125,16 @@ def _json_object(line: bytes) -> dict[str, Any]:
         raise BadLineError(f"the line is not JSON: {error}") from None
     if not isinstance(found, dict):
         raise BadLineError("the line must be a JSON object")
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises BadLineError for a name that is given twice: which of both counts is nobody's guess."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise BadLineError(f"{_printable(name[:100])}: is given more than once")
+        found[name] = value
     return found
 
 
