@@ -79,8 +79,10 @@ class ProbeLink:
                 session.start_soon(self._give_up, number)
             raise
         except DebuggerError:
-            if at is not None and stop is not None and self._debuggee.session.stop is not stop:
-                raise _moved_on(do, self._debuggee.session.phase) from None
+            session = self._debuggee.session
+            # It may have moved before this began: `at` was found, and then its turn was waited for.
+            if at is not None and (stop is None or session.stop is not stop or not stop.shows(at)):
+                raise _moved_on(do, session.phase) from None
             raise
 
     async def _put(

@@ -102,6 +102,11 @@ class Stop:
     def hit_breakpoint_ids(self) -> list[str]:
         return list(self.hits)
 
+    def shows(self, frame: Frame) -> bool:
+        """Whether this very frame is of this stop; one that is equal may be of an earlier one."""
+        stacks = self.stacks.values()
+        return frame is self.top or any(frame is one for frames in stacks for one in frames)
+
     def holds(self, thread_id: int) -> bool:
         """Whether this thread is stopped; the others were let go since."""
         if self.is_stopped is not None and not self.is_stopped(thread_id):
