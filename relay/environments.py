@@ -7,12 +7,20 @@ The interpreter is that of the active virtual environment, which VIRTUAL_ENV nam
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
 from collections.abc import Iterable, Mapping
 
 NAME = ".venv"
 ACTIVE = "VIRTUAL_ENV"
+SCRIPTS = frozenset({"bin", "Scripts"})
+"""Folders of an environment that hold its commands."""
+
+_CALLS_ENTRY_POINT = re.compile(rb"^\s*sys\.argv\[0\] = |load_entry_point", re.MULTILINE)
+"""In the text of a launcher, whichever of pip, uv, conda and setuptools has made it."""
+
+_LONGEST_LAUNCHER = 2_000
 _PYTHON = os.path.join("Scripts", "python.exe") if sys.platform == "win32" else "bin/python"
 
 WITHHELD = frozenset({"RELAY_TOKEN"})
@@ -52,6 +60,25 @@ def is_installed_command(path: str) -> bool:
     return not name.endswith(".py") and any(
         os.access(os.path.join(folder, python), os.X_OK) for python in ("python", "python3")
     )
+
+
+def is_launcher(path: str) -> bool:
+    """Whether a script is an installed command which but calls what a library names, as pip makes them."""
+    if not is_installed_command(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            text = file.read(_LONGEST_LAUNCHER + 1)
+    except OSError:
+        return False
+    return len(text) <= _LONGEST_LAUNCHER and _CALLS_ENTRY_POINT.search(text) is not None
+
+
+def is_command_of_environment(path: str) -> bool:
+    """Whether a file lies where a virtual environment has its commands."""
+    folder = os.path.dirname(path)
+    root, name = os.path.split(folder)
+    return name in SCRIPTS and os.path.isfile(os.path.join(root, "pyvenv.cfg"))
 
 
 def _python_of(directory: str) -> str | None:

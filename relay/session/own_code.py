@@ -7,6 +7,8 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from relay.environments import is_command_of_environment
+
 if TYPE_CHECKING:
     from relay.session.session import Session
 
@@ -22,7 +24,8 @@ def own_roots(session: Session) -> list[str]:
     roots = [session.config.project_root]
     if session.launched is not None:
         roots.append(session.launched.cwd)
-        if session.launched.script and not session.launched.is_command:
+        launched = session.launched
+        if launched.script and not (launched.is_command or launched.is_launcher):
             roots.append(os.path.dirname(session.launched.script))
     return list(dict.fromkeys(root for root in roots if root))
 
@@ -40,7 +43,9 @@ def is_user_code(path: str | None, roots: set[str]) -> bool:
     for root in roots:
         if pure.is_relative_to(root):
             inside = pure.relative_to(root).parts
-            return not _INSTALLED.intersection(inside) and not _is_library(inside)
+            if _INSTALLED.intersection(inside) or _is_library(inside):
+                return False
+            return not is_command_of_environment(path)
     return False
 
 

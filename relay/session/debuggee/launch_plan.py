@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.environments import is_launcher
 from relay.session.debuggee.start import Launched
 
 
@@ -68,4 +69,5 @@ class LaunchPlan:
             rung=rung,
             limits=self.limits,
             is_command=self.is_command,
+            is_launcher=self.script is not None and is_launcher(self.script),
         )

@@ -33,6 +33,9 @@ class Launched:
     is_command: bool = False
     """Whether the script is no program of the debugger's language: what it starts is debugged."""
 
+    is_launcher: bool = False
+    """Whether the script is none of the program's own, but calls an installed library's entry point."""
+
     @property
     def label(self) -> str:
         return self.script or self.module or ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,12 +32,20 @@ def is_own_path(path: str) -> bool:
     if is_cell_path(path):
         return True
     real = absolute_path(path) if path[:1] != "<" else path
-    return any(real.startswith(root) and not is_installed(real[len(root) :]) for root in _own_roots)
+    if not any(real.startswith(one) and not is_installed(real[len(one) :]) for one in _own_roots):
+        return False
+    return not _is_command_of_environment(real)
 
 
 def is_cell_path(path: str) -> bool:
     """Whether IPython has named code of a cell or of a line so: it is no file, or none for long."""
     return _CELL.fullmatch(path) is not None
+
+
+def _is_command_of_environment(path: str) -> bool:
+    """Whether a file lies beside the Python of this virtual environment, as a launcher of pytest does."""
+    in_environment = sys.prefix != sys.base_prefix
+    return in_environment and os.path.dirname(path) == os.path.dirname(sys.executable)
 
 
 def is_installed(inside: str) -> bool:
