@@ -50,9 +50,12 @@ class Run:
         return [stop.test for stop in self.stops]
 
 
-async def run(api: Api, **launch: Any) -> Run:
-    """Launch, and continue at every stop until the end; every stop is at a failure."""
-    session = await api.session()
+async def run(api: Api, python: str | None = None, **launch: Any) -> Run:
+    """Launch, and continue at every stop until the end; every stop is at a failure.
+
+    python: the interpreter, if it is not the relay's.
+    """
+    session = await api.session(**({} if python is None else {"python_path": python}))
     answer = await session.post("/launch", wait=LONGEST, **launch)
     stops = []
     while answer["status"] == "paused":

@@ -203,6 +203,7 @@ PARTS = (
     "failures/ends_tests",
     "failures/ends_testtools",
     "failures/ends_runners",
+    "failures/ends_examples",
     "failures/ends_steps",
     "failures/ends_threads",
     "failures/ends_loops",

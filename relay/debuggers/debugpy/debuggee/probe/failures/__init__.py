@@ -27,6 +27,7 @@ ends_tests      tests that fail: unittest, nose2, Zope's runner, trial
 ends_doctest    examples of doctests that fail
 ends_testtools  cases of testtools
 ends_runners    tests of ward, modules that green cannot import
+ends_examples   examples and scenarios: mamba, TestSlide, vedro, xdoctest
 ends_steps      scenarios and test cases: behave, Robot Framework
 ends_threads    threads, futures, jobs of a pool, processes of multiprocessing
 ends_loops      tasks and callbacks whose exception nobody takes

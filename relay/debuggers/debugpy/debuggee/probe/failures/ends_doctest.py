@@ -63,6 +63,8 @@ def _example_failed(runner: Any, test: Any, example: Any, error: Any, tb: Any) -
 
 def explanation_of_example(error: Any) -> str | None:
     """What was printed, and what should have been; None of an exception."""
+    if type(error).__name__ == "GotWantException":  # xdoctest's
+        return f"expected {error.want!r}, got {error.got!r}"[:LONGEST_EXPLANATION]
     if type(error).__name__ != "DocTestFailure":
         return None
     return f"expected {error.example.want!r}, got {error.got!r}"[:LONGEST_EXPLANATION]

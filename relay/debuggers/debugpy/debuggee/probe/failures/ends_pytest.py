@@ -276,7 +276,7 @@ def _home_of_report(report: Any) -> str | None:
 
 def _explanation(report: Any, error: Any) -> str | None:
     """What pytest says of a failed assertion; it stands in the exception, where it can rewrite."""
-    if type(error).__name__ == "DocTestFailure":
+    if type(error).__name__ in ("DocTestFailure", "GotWantException"):
         return explanation_of_example(error)
     if type(error).__name__ == "FixtureLookupError":
         words = getattr(getattr(report, "longrepr", None), "errorstring", None)

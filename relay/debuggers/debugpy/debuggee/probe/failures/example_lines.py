@@ -2,7 +2,7 @@
 
 The frames of its code name no file: `<doctest lib.half[1]>`, line 1. The test knows the file and the
 line: who reports a failure has it, and the runner's own frame, from which tracebacks of examples lead
-before Python 3.14.
+before Python 3.14. xdoctest runs the parts of an example under one name: `<doctest:lib.py::half:0>`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,21 @@ def note_examples(frames: list[Any]) -> None:
         code = frame.f_code
         if code.co_name == "__run" and os.path.basename(code.co_filename) == "doctest.py":
             note_test(frame.f_locals.get("test"))
+        elif is_run_of_xdoctest(code):
+            attempt(_note_part, frame.f_locals)
+
+
+def is_run_of_xdoctest(code: Any) -> bool:
+    """Whether it is xdoctest's own that runs the parts of an example."""
+    return code.co_name == "run" and os.path.basename(code.co_filename) == "doctest_example.py"
+
+
+def _note_part(names: Any) -> None:
+    example, part = names["self"], names["part"]
+    if is_file(str(example.fpath)):
+        place = (absolute_path(str(example.fpath)), [example.lineno + part.line_offset])
+        _lines_of_test.clear()
+        _lines_of_test[example._partfilename] = place
 
 
 def note_test(test: Any) -> None:
@@ -50,6 +65,9 @@ def note_example(path: str, line: int) -> None:
 
 def example_place(code: Any) -> tuple[str, int] | None:
     """The file that the code of an example stands in, and how many lines are above it there."""
+    if code.co_filename in _lines_of_test and code.co_name == "<module>":
+        path, lines = _lines_of_test[code.co_filename]
+        return path, lines[0] - 1
     found = _NAME_OF_EXAMPLE.match(code.co_filename)
     if found is None or found.group(1) not in _lines_of_test:
         return None

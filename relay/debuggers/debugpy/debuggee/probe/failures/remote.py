@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import is_run_of_xdoctest
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.process.paths import is_file
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, is_file
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
@@ -109,6 +110,9 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
         # Where doctest does not know the line it is the file that counts.
         line = 1 if test.lineno is None else test.lineno + example.lineno + 1
         shown = {"want": example.want, "got": error.got}
+    elif name_of(type(error)) == "GotWantException":
+        path, line, name = _part_of_example(error.__traceback__)
+        shown = {"want": error.want, "got": error.got}
     elif name_of(type(error)) == "SybilFailure":
         path, line, name = error.example.path, error.example.line, "<module>"
     elif name_of(type(error)) == "FixtureLookupError":
@@ -123,6 +127,17 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
     if type(path) is not str or type(line) is not int or not is_file(path):
         return []
     return [TracebackEntry(RemoteFrame(path, line, name, shown), line)]
+
+
+def _part_of_example(tb: Any) -> tuple[Any, Any, str]:
+    """(path, line, name) of the last statement of what xdoctest has run, which gave something else."""
+    while tb is not None and not is_run_of_xdoctest(tb.tb_frame.f_code):
+        tb = tb.tb_next
+    if tb is None:
+        return None, None, ""
+    example, part = tb.tb_frame.f_locals["self"], tb.tb_frame.f_locals["part"]
+    line = example.lineno + part.line_offset + part.n_exec_lines - 1
+    return absolute_path(str(example.fpath)), line, exact(str(example.callname))
 
 
 def _cell_that_failed(error: Any) -> tuple[str, int, str, dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_doctest import listen_to_doctest
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_examples import listen_to_examples
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_jobs import listen_to_jobs
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_logged import listen_to_logs
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import listen_to_loops
@@ -46,6 +47,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
             ("doctest", listen_to_doctest),
             ("testtools", listen_to_testtools),
             ("runners", listen_to_runners),
+            ("examples", listen_to_examples),
             ("steps", listen_to_steps),
             ("threads", listen_to_threads),
             ("tasks", listen_to_loops),
