@@ -12,6 +12,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import types
+
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, is_file
 
@@ -30,7 +32,7 @@ def note_examples(frames: list[Any]) -> None:
             attempt(_note_part, frame.f_locals)
 
 
-def is_run_of_xdoctest(code: Any) -> bool:
+def is_run_of_xdoctest(code: types.CodeType) -> bool:
     """Whether it is xdoctest's own that runs the parts of an example."""
     return code.co_name == "run" and os.path.basename(code.co_filename) == "doctest_example.py"
 
