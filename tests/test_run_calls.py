@@ -198,6 +198,17 @@ def test_a_record_that_went_with_a_program_at_a_stop_is_said_once(run: Run, cart
     assert [text.count("\nIncomplete: the program ended at once") for text in calls] == [1]
 
 
+def test_where_nothing_was_called_since_a_stop_no_code_is_missing(run: Run, cart: Program) -> None:
+    """The way to where own code may lie was shown behind the tree of just that code."""
+    done = run("--calls", "--on-exception", "--", "main.py")
+    _, *calls = done.stderr.split("[calls] ")
+    assert [text.partition("\n")[0] for text in calls] == [
+        "7 calls of 3 functions",
+        "none since the stop before",
+    ]
+    assert "own code is what lies in" not in done.stderr
+
+
 def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
     done = run("--calls", "no/such.py", "--", "main.py")
     assert (done.returncode, done.stdout) == (2, "")

@@ -30,6 +30,7 @@ class RunCalls:
         self._writer = writer
         self._focus = list(focus)
         self._view = CallsView(max_chars=max_chars)
+        self._were_some = False
         self.has_more = True
         """Whether anything was recorded since the last report."""
 
@@ -39,7 +40,12 @@ class RunCalls:
 
     async def report(self) -> None:
         """Write those since the stop before, or since the start."""
-        await self._writer.called(await get_calls(self._session, query=self._view))
+        found = await get_calls(self._session, query=self._view)
+        if self._were_some and not found.calls and found.complete:
+            # Why a run has called nothing, and where it was looked for, is no question any more.
+            found = found.model_copy(update={"text": "none since the stop before"})
+        await self._writer.called(found)
+        self._were_some = self._were_some or found.calls > 0
         self.has_more = False
 
     async def begin(self) -> None:
