@@ -12,6 +12,12 @@ from relay.operations.compare.drawn import PlacesOfIds
     [
         ("worker=1f2e3d4c5b6a7988", "worker=99aabbccddee0011", True),
         ("hash=-123456789012345678", "hash=-998877665544332211", True),
+        (
+            "at=Fraction(5437512345678901, 137438953472)",
+            "at=Fraction(339844521604931, 8589934592)",
+            True,
+        ),
+        ("at=Fraction(1, 137438953472)", "at=Fraction(3, 8589934592)", False),
         ("('127.0.0.1', 43211)", "('127.0.0.1', 51234)", True),
         ("total=1.68268155807e-59", "total=3.13682681558e-33", False),
         ("total=-1.6826815580767188e+16", "total=-1.3033399546736773e+16", False),

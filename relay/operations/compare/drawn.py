@@ -12,6 +12,8 @@ from collections.abc import Set
 # Each begins with what the pattern engine looks for by itself: texts are large, and few have any of these.
 _DIGITS = re.compile(r"[0-9a-f]{5,128}(?![0-9A-Za-z])(?!\.\d)")
 _COUNTED = re.compile(r"id(?:=|': )\d+(?![0-9A-Za-z.])")
+_FRACTION = re.compile(r"(?<=Fraction\()-?\d{12,}, \d+(?=\))")
+"""What a float is made to, exactly: a power of two is below it, which one depends on the float."""
 _HOST = re.compile(r"\d+\.\d+\.\d+\.\d+(?::|', )$")
 _LONGEST_BEFORE = 24  # characters that say what the digits are
 
@@ -75,8 +77,10 @@ def _ids_in(text: str) -> list[tuple[int, int]]:
         for found in _DIGITS.finditer(text)
         if _may_be_drawn(text, found)
     ]
-    counted = [(_begin_of_name(text, one.start()), one.end()) for one in _COUNTED.finditer(text)]
-    return sorted(_apart(spans, counted)) if counted else spans
+    wider = [(_begin_of_name(text, one.start()), one.end()) for one in _COUNTED.finditer(text)]
+    if "Fraction(" in text:
+        wider += [one.span() for one in _FRACTION.finditer(text)]
+    return sorted(_apart(spans, wider)) if wider else spans
 
 
 def _begin_of_name(text: str, at: int) -> int:
@@ -103,9 +107,9 @@ def _may_be_drawn(text: str, found: re.Match[str]) -> bool:
 
 
 def _apart(spans: list[tuple[int, int]], others: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """All of them, but for those that end where one of the others does."""
-    ends = {end for _, end in others}
-    return [*others, *(span for span in spans if span[1] not in ends)]
+    """All of them, but for those that lie in one of the others."""
+    inside = [span for span in spans if any(b <= span[0] and span[1] <= e for b, e in others)]
+    return [*others, *(span for span in spans if span not in inside)]
 
 
 def _replaced(text: str, spans: list[tuple[int, int]]) -> str:
