@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import dataclasses
 import sys
 import threading
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -178,6 +179,25 @@ class Row:
         self.__data__ = {"rate": 1}
 
 
+class Named(Computed):
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.kept = f"_{name}"
+
+    def __set__(self, owner: Any, value: int) -> None:
+        setattr(owner, self.kept, value)
+
+
+class Bill:
+    total = Named()
+
+    def __init__(self) -> None:
+        self.total = 1
+
+
+class Point(ctypes.Structure):
+    _fields_: ClassVar = [("x", ctypes.c_int)]
+
+
 class Behind:
     """As proxies of werkzeug are, `flask.g` say."""
 
@@ -200,6 +220,8 @@ def computing() -> types.FrameType:
     backwards, kept = Reversed((1, 2)), Attributes(x=1)
     local, module, loaded, holder = threading.local(), types.ModuleType("m"), Loaded("n"), Holder()
     own_local, row, behind = OwnLocal(), Row(), Behind()
+    bill, point = Bill(), Point()
+    users, listed = collections.UserDict(a=1), collections.UserList([1])
     behind._get_current_object = Line
     local.x = own_local.x = 1
     module.__getattr__ = asked.append  # type: ignore[method-assign]
@@ -208,6 +230,7 @@ def computing() -> types.FrameType:
     frame = sys._getframe()
     if RATE < 0:
         print(module.late, proxy, private, watched, ledger, folded, filled, backwards, kept)
+        print(bill, point, users, listed)
         print(
             row,
             behind,
@@ -458,6 +481,11 @@ def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
             "by a Once; watch what it reads, or what it keeps: holder.__dict__['once']",
         ),
         ("row.rate", "a Column: watch the attribute that it reads, row.__data__['rate']"),
+        ("bill.total", "by a Named: watch the attribute that it reads, bill._total"),
+        ("point.x", "Point.x is kept by C code, which does not say when it writes"),
+        ("users['a']", "name the dict or list that it keeps them in, users.data['a']"),
+        ("users['b']", "name the dict or list that it keeps them in"),
+        ("listed[0]", "name the dict or list that it keeps them in, listed.data[0]"),
         ("behind.price", "watch what it reads: behind._get_current_object().price"),
         ("ledger['a']", "Ledger.__getitem__ computes ledger['a']"),
         ("folded['X']", "a breakpoint in Folded.__setitem__ sees it written"),

@@ -211,6 +211,26 @@ def place_read(part: OwnerPart, name: str) -> str:
     return ""
 
 
+def place_named(part: OwnerPart, found: Any) -> str:
+    """The attribute of the object that a descriptor knows by its name, as `_price` of one for `price`."""
+    stored = _dict_of(part.value)
+    names = {name for name in _dict_of(found).values() if type(name) is str and name in stored}
+    return f"{part.source}.{names.pop()}" if len(names) == 1 else ""
+
+
+def place_of_item(part: OwnerPart, key: Any) -> str:
+    """Where the object has an item of this key, in a dict or list of its own; empty if that is not known."""
+    if type(key) not in (str, int, bytes):
+        return ""
+    held = [one for one in _values_held_by(part.value) if type(one[1]) in (dict, list)]
+    places = [
+        f"{part.source}.{attribute}[{key!r}]"
+        for attribute, value in held
+        if (key in value if type(value) is dict else type(key) is int and 0 <= key < len(value))
+    ]
+    return places[0] if len(places) == 1 else ""
+
+
 def _values_held_by(owner: Any) -> Iterator[tuple[str, Any]]:
     for cls in filter(is_heap_type, plan_of(owner).mro):
         for name, found in namespace_of(cls).items():

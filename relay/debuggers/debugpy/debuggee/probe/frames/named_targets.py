@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
+        place_named,
+        place_of_item,
         place_read,
         places_read_by,
         refuse_borrowed_dict,
@@ -286,19 +288,20 @@ def _refuse_computed(found: Any, name: str, part: OwnerPart | None = None) -> No
     kind = mro_of(type(found))
     if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
         return
-    if type(found) in (types.MemberDescriptorType, types.GetSetDescriptorType):
-        raise unwatchable(
-            f"{name} is kept by C code, which does not say when it writes: set a breakpoint where"
-            " it may be written, with a condition"
-        )
     if name_of(type(found)) == "_tuplegetter":
         raise unwatchable(
             f"{name} is a field of a named tuple, and never changes: name the variable that holds"
             " the tuple, which may be bound to another"
         )
+    is_in_c = type(lookup(kind, "__get__")) is types.WrapperDescriptorType
+    if is_in_c and property not in kind:
+        raise unwatchable(
+            f"{name} is kept by C code, which does not say when it writes: set a breakpoint where"
+            " it may be written, with a condition"
+        )
     read = "" if part is None else places_read_by(found, part.value, part.source)
     if not read and part is not None:
-        read = place_read(part, name.rpartition(".")[2])
+        read = place_read(part, name.rpartition(".")[2]) or place_named(part, found)
     raise unwatchable(
         f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
         + (f", {read}" if read else "")
@@ -376,9 +379,11 @@ def _item_target(part: OwnerPart, key: Any, text: str) -> StateTarget:
             f"{kind} keeps its items in C code, which does not say when it writes:"
             f" set a breakpoint where {text} may be written, with a condition"
         )
+    kept = place_of_item(part, key)
     raise unwatchable(
         f"{kind} keeps its items its own way: only those of dicts and"
         " lists can be watched, so name the dict or list that it keeps them in"
+        + (f", {kept}" if kept else "")
     )
 
 
