@@ -21,12 +21,11 @@ _CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<(ipython-input-|timed (exec|eval)
 
 def own_roots(session: Session) -> list[str]:
     """The directories, absolute and without repetition; what is installed in them is not its own."""
-    roots = [session.config.project_root]
-    if session.launched is not None:
-        roots.append(session.launched.cwd)
-        launched = session.launched
+    roots, launched = [session.config.project_root], session.launched
+    if launched is not None:
+        roots.append(launched.cwd)
         if launched.script and not (launched.is_command or launched.is_launcher):
-            roots.append(os.path.dirname(session.launched.script))
+            roots.append(os.path.dirname(launched.script))
     return list(dict.fromkeys(root for root in roots if root))
 
 
