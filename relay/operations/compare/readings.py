@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import mmap
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -104,16 +105,28 @@ class Readings:
         if not pids or not stream.stat().st_size:
             return False
         with stream.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
-            return any(_is_said(data, str(pid).encode()) for pid in pids)
+            return any(may_have_id(data, str(pid).encode()) for pid in pids)
 
 
-def _is_said(data: mmap.mmap, number: bytes) -> bool:
-    """Whether a text has the number: those of calls and of texts stand beside them."""
+def may_have_id(data: mmap.mmap, number: bytes) -> bool:
+    """Whether a text may have the number as an id: those of calls and of texts stand beside them, and a longer one has
+    it among its digits.
+    """
     at = data.find(number)
     while at >= 0:
-        before = data[data.rfind(b"\n", 0, at) + 1 : at]
-        quotes = before.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"')
-        if quotes % 2:
-            return True
+        end = at + len(number)
+        if _BEFORE_ID.search(data[max(0, at - _LONGEST_ESCAPE) : at]) and _BEHIND_ID.match(
+            data[end : end + 2]
+        ):
+            before = data[data.rfind(b"\n", 0, at) + 1 : at]
+            quotes = before.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"')
+            if quotes % 2:
+                return True
         at = data.find(number, at + 1)
     return False
+
+
+# As `RecordedRun.comparable` takes them, of a text as JSON has it: what looks like a letter may end an escape.
+_LONGEST_ESCAPE = 6
+_BEFORE_ID = re.compile(rb"(?:(?:^|[^0-9A-Za-z_])|\\[nrtbf]|\\u[0-9a-fA-F]{4})(?<!\d\.)$")
+_BEHIND_ID = re.compile(rb"(?![0-9A-Za-z_]|\.\d)")

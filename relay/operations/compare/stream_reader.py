@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import mmap
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -55,6 +57,26 @@ def read_run(
     run = RecordedRun(
         root, roots, stream, pids, moments, libraries, is_cut=is_cut, masked=masked, drawn=drawn
     )
+    with _collector_at_rest():
+        _read_into(run, stream, script, other_defaults)
+    return run
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """What is read stays: to look for garbage in it again and again takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read_into(
+    run: RecordedRun, stream: Path, script: str | None, other_defaults: OtherDefaults
+) -> None:
     reader = _Reader(run)
     for offset, line in _lines(stream):
         if line[1] in _DIGITS and len(run.calls) < MOST_CALLS:
@@ -79,7 +101,6 @@ def read_run(
             run.is_cut = True
             break
     reader.finish()
-    return run
 
 
 def last_whole_call(stream: Path) -> int | None:
