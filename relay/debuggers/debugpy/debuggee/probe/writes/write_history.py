@@ -200,6 +200,9 @@ def _logs_of(watch: WriteWatch, target: StateTarget) -> list[ObjectWrites | None
     return list({id(log): log for log in logs}.values())
 
 
+_BY_C = "code in C wrote it, at which a data breakpoint stops"
+
+
 def _why_incomplete(
     watch: WriteWatch, writes: list[Any], target: StateTarget, limit: int, left_out: int
 ) -> str | None:
@@ -211,9 +214,9 @@ def _why_incomplete(
     if not writes and value is ABSENT and target.kind == "local":
         return None  # its frame was watched from its first instruction on
     if not writes and value is ABSENT:
-        return "no write was seen: it never had a value, or code in C wrote it"
+        return f"no write was seen: it never had a value, or {_BY_C}"
     if not writes:
-        return "no write was seen: the value came with what holds it, or code in C wrote it"
+        return f"no write was seen: the value came with what holds it, or {_BY_C}"
     if writes[-1].after != address_of(value):
         return "what wrote last was not seen: code in C, or a call that takes the name as text"
     shown = writes[-limit:]
