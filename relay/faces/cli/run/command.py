@@ -179,6 +179,7 @@ def run(
       relay run --watch Cart.add:self.total -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
       relay run --on-exception -- pytest -q tests/test_cart.py
+      relay run --on-exception --children -- make test
       relay run --timeout 20 -- -m pytest tests/test_queue.py
       relay run --calls -- app.py
       relay run --calls src/cart --on-exception -- -m pytest tests/test_cart.py
