@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import os
 import re
 import shutil
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from relay.errors import (
     LaunchFailed,
     RelayError,
 )
-from relay.process.guarded_process import Child, GuardedProcess
+from relay.process.guarded_process import GuardedProcess
 from relay.process.stdin_queue import StdinQueue
 from relay.process.streams import ProgramInput
 from relay.session.children.discovery import Children
@@ -44,6 +44,7 @@ from relay.session.dap.connection import (
     RequestTimedOut,
     Sent,
 )
+from relay.session.debuggee.below import processes_below
 from relay.session.debuggee.dismissal import Dismissal
 from relay.session.debuggee.ends import HANG_UP_GRACE, command_line, settle, until_first_end
 from relay.session.debuggee.events import DebuggeeEvents
@@ -232,7 +233,7 @@ class Debuggee:
         """The last chance to see what the program leaves behind: it ends with the program."""
         with trio.move_on_after(HANG_UP_GRACE):
             if self.process is not None:
-                await self.children.look(self._below, last=True)
+                await self.children.look(partial(processes_below, self), last=True)
         self.group.give_up_joining()
 
     async def end_what_is_left(self) -> None:
@@ -242,23 +243,6 @@ class Debuggee:
         if not self.attached:
             with trio.move_on_after(HANG_UP_GRACE):
                 await self.group.until_left()
-
-    async def _below(self) -> list[Child]:
-        """What lives below the program. A fork of it has its arguments, which are ours."""
-        assert self.process is not None
-        own = command_line(self.pid) or self.command_line
-        folders = await self._adapter_folders()
-        return [
-            child if _joined(child.argv) != own else child._replace(argv=())
-            for child in await self.process.children()
-            if child.pid != self.pid and _folder_of_script(child.argv) not in folders
-        ]
-
-    async def _adapter_folders(self) -> set[str]:
-        """Where the adapter's scripts lie: what runs another one of there, below the program, is its help."""
-        lines = [os.fsdecode(command_line(one.pid)).split("\0") for one in self.helpers]
-        lines += [list(child.argv) for one in self.helpers for child in await one.children()]
-        return {_folder_of_script(words) for words in lines} - {""}
 
     def _report_exit(self) -> None:
         if self.process is not None and self.process.returncode is not None:
@@ -364,7 +348,7 @@ class Debuggee:
         self.process = process
         self.pid = process.pid
         self.command_line = command_line(process.pid)
-        self.nursery.start_soon(self.children.poll, self._below)
+        self.nursery.start_soon(self.children.poll, partial(processes_below, self))
         for category, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
             if pipe is not None:
                 self._pumps.add(category, pipe)
@@ -564,12 +548,3 @@ def _refused(command: str, error: RequestFailed) -> DebuggerError:
     if isinstance(structured := error.body.get("error"), Mapping):
         refusal.structured = structured
     return refusal
-
-
-def _folder_of_script(argv: Sequence[str]) -> str:
-    """Of a command line the directory of what an interpreter runs; empty if there is none."""
-    return os.path.dirname(argv[1]) if len(argv) > 1 and os.path.isabs(argv[1]) else ""
-
-
-def _joined(argv: Sequence[str]) -> bytes:
-    return b"".join(os.fsencode(word) + b"\0" for word in argv)
