@@ -255,3 +255,70 @@ async def test_what_goes_on_is_no_deadlock(api: Api, program: Write) -> None:
     await session.get("/events", types="output", timeout=30)
     for _ in range(20):
         assert (await session.post("/hang-report"))["deadlocks"] == []
+
+
+LETS_GO_IN_TIME = """
+    import asyncio
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def lets_go_before_it_waits():
+        loop, pool, lock = asyncio.get_running_loop(), ThreadPoolExecutor(1), threading.Lock()
+
+        def takes():
+            with lock:
+                pass
+
+        while True:
+            with lock:
+                taken = loop.run_in_executor(pool, takes)
+                await asyncio.sleep(0.002)
+            await taken  # the thread has been woken, and may not have come to run yet
+
+    async def main():
+        print("up", flush=True)
+        await asyncio.gather(*(lets_go_before_it_waits() for _ in range(10)))
+
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.12"])
+async def test_what_a_task_has_let_go_is_not_held_by_it(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(LETS_GO_IN_TIME).text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    for _ in range(80):
+        assert (await session.post("/hang-report", locals=False))["deadlocks"] == []
+
+
+STARTS_A_THREAD = """
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    def hold(frame, event, argument):
+        if event == "call" and frame.f_code.co_name == "run":
+            print("up", flush=True)
+            never.wait()  # the pool's second thread, before it comes to its work
+
+    def outer():
+        threading.setprofile(hold)
+        pool.submit(print).result()
+
+    never, pool = threading.Event(), ThreadPoolExecutor(2, "pool")
+    pool.submit(outer).result()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_pool_that_starts_a_thread_is_no_deadlock(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(STARTS_A_THREAD).text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: waits(told)["pool_0"]["kind"] == "future")
+    assert report["deadlocks"] == []
+    assert waits(report)["pool_0"]["on"] == "a future"

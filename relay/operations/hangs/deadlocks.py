@@ -59,8 +59,9 @@ def _is_for_all(waiter: Waiter) -> bool:
 
 
 def _holders(waiter: Waiter) -> list[Any]:
+    """Nobody, of one that has gone on since it was looked at: what the others wait for is of another moment then."""
     held = (waiter["waits_for"] or {}).get("held_by")
-    if held is None:
+    if held is None or waiter.get("has_gone_on"):
         return []
     task = held.get("task")
     return [held["ident"], *held["others"], *([] if task is None else [task])]
@@ -73,7 +74,13 @@ def _next(waiter: Waiter, way: Sequence[Any], stuck: set[Any]) -> Any:
 
 
 def _as_waiter(task: Mapping[str, Any]) -> Waiter:
-    return {"ident": task["id"], "name": task["name"], "noun": "task", "waits_for": _of_task(task)}
+    return {
+        "ident": task["id"],
+        "name": task["name"],
+        "noun": "task",
+        "waits_for": _of_task(task),
+        "has_gone_on": task.get("has_gone_on"),
+    }
 
 
 def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:

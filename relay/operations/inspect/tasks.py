@@ -70,7 +70,7 @@ def task_view(task: Mapping[str, Any], texts: Texts) -> TaskView:
         found["blocked_on"] = TaskWait.pick(waits)
     if (awaited := task["waits_for"]) is not None:
         found["waits_for"] = WaitsFor.pick(awaited)
-    return TaskView.model_validate(found)
+    return TaskView.pick(found)
 
 
 def source_texts(places: list[Mapping[str, Any]]) -> dict[tuple[str, int], str | None]:

@@ -235,6 +235,7 @@ PARTS = (
     "waits/holders",
     "waits/left_behind",
     "waits/permits",
+    "waits/resting_tasks",
     "waits/greenlet_waits",
     "waits/pools",
     "waits/thread_work",

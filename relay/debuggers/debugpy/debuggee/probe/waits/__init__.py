@@ -17,6 +17,7 @@ holders         who holds a lock
 left_behind     locks of a fork's parent that its threads had
 permits         who has the permits of a semaphore
 pools           whose work a future is
+resting_tasks   the tasks that are suspended, and whether each stays where it is
 thread_work     which thread does what a task waits for
 process_pools   what a result of multiprocessing's pools waits for
 tests_run       which test a thread runs

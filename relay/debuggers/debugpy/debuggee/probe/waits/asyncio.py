@@ -54,6 +54,10 @@ class AsyncioTask(FoundTask):
         waiter = stored_field(self.task, "_fut_waiter")
         return "waiting" if waiter is not None and _is_pending_future(waiter) else "ready"
 
+    def resting_place(self) -> tuple[Any, int] | None:
+        future = stored_field(self.task, "_fut_waiter")
+        return (future, 0) if future is not None and _is_pending_future(future) else None
+
 
 def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
     found: list[FoundTask] = []

@@ -49,6 +49,10 @@ class FoundTask:
         """What one is in that does not run now."""
         raise NotImplementedError
 
+    def resting_place(self) -> tuple[Any, int] | None:
+        """At what one waits that does not run: something else once it has gone on; None where it waits for nothing."""
+        raise NotImplementedError
+
     @property
     def function(self) -> str:
         """The qualified name of the coroutine function, or function, that the task runs."""

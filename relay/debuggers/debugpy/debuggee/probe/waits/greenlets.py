@@ -128,6 +128,10 @@ class FoundGreenlet(FoundTask):
     def state_at_rest(self) -> str:
         return "waiting"
 
+    def resting_place(self) -> tuple[Any, int] | None:
+        frame = module_globals("greenlet")["greenlet"].gr_frame.__get__(self.task)
+        return None if frame is None else (frame, frame.f_lasti)
+
     @property
     def function(self) -> str:
         return self._function or clipped(full_name(type(self.task)))

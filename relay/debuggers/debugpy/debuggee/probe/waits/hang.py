@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import state_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
-        ThreadStacks,
         clipped,
         field_getters,
         function_name,
@@ -42,13 +41,13 @@ if TYPE_CHECKING:
         times_run,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import FileLocks
-    from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.found_wait import Wait
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders, HoldingStack
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import tries_to_lock_a_file
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import every_task, tasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.resting_tasks import RestingTasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.tests_run import test_run_in
     from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import SLEEPS, WaitFinder
 
@@ -76,27 +75,28 @@ def hang_report(
     all_locals: of every frame, and not of the program's own and the innermost only.
     """
     found: list[_Seen] = []
-    suspended: list[HoldingStack] = []
+    resting: RestingTasks | None = None
     try:
         found = _threads_seen()
-        suspended = _stacks_of_tasks()
+        resting = RestingTasks()
         room = _Room(frames, locals_each, max_value, max_chars, all_locals)
         wanted = [one for one in found if thread in (None, one.number)]
-        shown = _thread_views(found, suspended, wanted[:max_threads], room)
+        shown = _thread_views(found, resting.stacks, wanted[:max_threads], room)
         page = (
             attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2, numbers_from)
             if tasks_shown
             else None
         )
+        for task in page["tasks"] if page else ():
+            task["has_gone_on"] = not resting.has_stayed(task["id"])
         for one, view in zip(wanted, shown):  # noqa: B905  Python 3.8 has no `strict`
-            _forget_task_of_other_moment(one, view)
+            view["has_gone_on"] = not one.has_stayed()
     finally:
         field_getters.clear()
         for one in found:
             one.let_go()
-        for stack in suspended:
-            for frame in stack.frames:
-                attempt(let_go_of_locals, frame)
+        if resting is not None:
+            resting.let_go()
     return {
         "threads": shown,
         "total_threads": len(found),
@@ -161,6 +161,8 @@ class _Seen:
         self.top = top
         self.place = top.f_lasti
         self.run = times_run(self.native_id)
+        self.has_moved = False
+        """Whether it has gone on since it was looked at again: what it held then it may have let go."""
         self.call: tuple[str, list[int]] | None = None
         self.frames: list[Any] = []
         self.lines: dict[int, int | None] = {}
@@ -175,7 +177,8 @@ class _Seen:
             return
         moved = top is not self.top or top.f_lasti != self.place
         # On a busy machine one that computes in C may not have been given any for that long.
-        has_run = times_run(self.native_id) != self.run or is_runnable(self.native_id)
+        before, self.run = self.run, times_run(self.native_id)
+        has_run = before != self.run or is_runnable(self.native_id)
         moved = moved or (has_run and not self._naps_for_a_lock(top, databases))
         self.state = "running" if moved else "blocked"
         self.call = None if moved else system_call(self.native_id)
@@ -188,13 +191,17 @@ class _Seen:
         top = sys._current_frames().get(self.ident)
         if top is None or self._stands_at(top):
             return False
-        self.state, self.call = "running", None
+        self.state, self.call, self.has_moved = "running", None, True
         self._note(top)
         return True
 
     def has_stayed(self) -> bool:
-        """Whether it is still where it was when it was looked at last."""
-        return self._stands_at(sys._current_frames().get(self.ident))
+        """Whether it has not gone on since it was looked at again, nor is about to: one that was woken waits for
+        the interpreter (the GIL) yet, and stands where it stood.
+        """
+        if self.has_moved or not self._stands_at(sys._current_frames().get(self.ident)):
+            return False
+        return self.run == times_run(self.native_id) and not is_runnable(self.native_id)
 
     def _stands_at(self, top: Any) -> bool:
         return top is self.top and top.f_lasti == self.place
@@ -278,27 +285,6 @@ def _frames_below(top: Any) -> list[Any]:
         found.append(top)
         top = top.f_back
     return found
-
-
-def _forget_task_of_other_moment(one: _Seen, view: dict[str, Any]) -> None:
-    """What the tasks wait for is of a later moment: a thread that has gone on since may not wait for one any more."""
-    held = (view["waits_for"] or {}).get("held_by")
-    if held is not None and not one.has_stayed():
-        held["task"] = None
-
-
-def _stacks_of_tasks() -> list[HoldingStack]:
-    """The frames in which tasks are suspended, which lie on no stack, by their loops' threads."""
-    stacks = ThreadStacks(None)
-    runs: list[dict[str, Any]] = []
-    found: list[FoundTask] = attempt(every_task, stacks, runs, default=[])
-    known = []
-    for one in found[:2000]:
-        if not one.running and (ident := runs[one.run].get("ident")):
-            places = attempt(one.suspended_places, default=())
-            frames = [place.frame for place in reversed(places)]
-            known.append(HoldingStack(ident, f"its task {one.name}", frames, one.id))
-    return known
 
 
 # ---------------------------------------------------------------------------- answers

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         plain_length,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork, is_pending
     from relay.debuggers.debugpy.debuggee.probe.waits.primitive_states import state_in_words
     from relay.debuggers.debugpy.debuggee.probe.waits.process_pools import (
         results_to_come,
@@ -200,13 +200,17 @@ class LibraryWaits:
             wait.on, wait.held_by, wait.note = of_pool
             return
         if type(subject) in (set, frozenset, list, tuple):
-            futures = [f for f in list(subject) if _is_pending(f)]
+            futures = [f for f in list(subject) if is_pending(f)]
             wait.subject = futures[0] if futures else None
         else:
             futures = [subject]
         is_one = len(futures) == 1
         wait.on = "a future" if is_one else f"{len(futures)} futures"
-        found = [attempt(self._futures.holder_of, one) for one in futures[:_MOST_FUTURES]]
+        found = [
+            attempt(self._futures.holder_of, one)
+            for one in futures[:_MOST_FUTURES]
+            if is_pending(one)
+        ]
         first = next((one for one in found if one is not None), None)
         if first is not None:
             text, wait.held_by = first
@@ -256,7 +260,3 @@ def _any_of(found: list[tuple[str, Holder | None] | None]) -> Holder | None:
         "each of the futures is one of theirs" if others else known[0].known_from,
         tuple(others),
     )
-
-
-def _is_pending(future: Any) -> bool:
-    return stored_field(future, "_state") in ("PENDING", "RUNNING")

@@ -5,6 +5,7 @@ an event loop that was given a coroutine for it, by asyncio or by asgiref (Djang
 from __future__ import annotations
 
 import gc
+import sys
 import types
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -126,7 +127,7 @@ class _KnownWork:
         module = module_globals("concurrent.futures.thread")
         run = attempt(lambda: namespace_of(module["_WorkItem"])["run"].__code__)
         work = attempt(lambda: module["_worker"].__code__)
-        pools: dict[int, tuple[Any, list[tuple[int, bool]]]] = {}
+        pools: dict[int, tuple[Any, Any, list[tuple[int, bool]]]] = {}
         for ident, frames in stacks.items():
             codes = [frame.f_code for frame in frames]
             if work is None or work not in codes:
@@ -134,11 +135,12 @@ class _KnownWork:
             if run in codes:
                 item = dict(items_of(frames[codes.index(run)].f_locals)).get("self")
                 self.threads.add(stored_field(item, "future"), ident)
-            queue = dict(items_of(frames[codes.index(work)].f_locals)).get("work_queue")
-            pools.setdefault(id(queue), (queue, []))[1].append((ident, run in codes))
-        for queue, workers in pools.values():
+            found = dict(items_of(frames[codes.index(work)].f_locals))
+            queue, of_pool = found.get("work_queue"), found.get("executor_reference")
+            pools.setdefault(id(queue), (queue, of_pool, []))[2].append((ident, run in codes))
+        for queue, of_pool, workers in pools.values():
             busy = [ident for ident, is_busy in workers if is_busy]
-            if len(busy) == len(workers):
+            if len(busy) == len(workers) and not _gets_threads(of_pool, busy, stacks):
                 for item in queued_in(queue):
                     self.busy.add(stored_field(item, "future"), busy)
 
@@ -171,6 +173,28 @@ class _KnownWork:
         pids = sorted(stored_field(pool, "processes") or ())
         for item in list((stored_field(pool, "pending_work_items") or {}).values()):
             self.processes.add(stored_field(item, "future"), pids)
+
+
+def _gets_threads(reference: Any, known: list[int], stacks: dict[int, list[Any]]) -> bool:
+    """Whether a pool may have one more thread than is known to work: it is being started, or has not come to its work."""
+    pool = reference() if type(reference) is weakref.ref else None
+    if pool is None:
+        return False  # nobody has it any more, who could give it work
+    idents = [stored_field(thread, "_ident") for thread in list(stored_field(pool, "_threads"))]
+    present = sys._current_frames()
+    if any(one is None or (one in present and one not in known) for one in idents):
+        return True
+    submit = attempt(lambda: namespace_of(type(pool))["submit"].__code__)
+    return any(
+        frame.f_code is submit and dict(items_of(frame.f_locals)).get("self") is pool
+        for frames in stacks.values()
+        for frame in frames
+    )
+
+
+def is_pending(future: Any) -> bool:
+    """Whether a future of concurrent.futures, or the like, is not over."""
+    return stored_field(future, "_state") in ("PENDING", "RUNNING")
 
 
 def all_busy(threads: list[int], names: dict[int, str]) -> tuple[str, Holder]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         module_globals,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holder
-    from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import FutureWork, is_pending
 
 _SHARED_LOCALS = ("future", "task_register")
 """What anyio's function and trio's, which hand a function to a thread, have in common with the one that
@@ -55,7 +55,7 @@ class ThreadWork:
     def _of_single(self, future: Any) -> tuple[str | None, Holder | None]:
         kind: Any = module_globals("concurrent.futures._base").get("Future")
         source, _ = source_of(callbacks_of_task(shielded_by(future)))
-        if not any(base is kind for base in mro_of(type(source))):
+        if not any(base is kind for base in mro_of(type(source))) or not is_pending(source):
             return None, None
         return attempt(self._futures.holder_of, source) or (None, None)
 

@@ -44,6 +44,10 @@ class TrioTask(FoundTask):
     def state_at_rest(self) -> str:
         return "ready" if stored_field(self.task, "_abort_func") is None else "waiting"
 
+    def resting_place(self) -> tuple[Any, int] | None:
+        abort = stored_field(self.task, "_abort_func")  # of each wait its own
+        return None if abort is None else (abort, 0)
+
 
 def trio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
     found: list[FoundTask] = []
