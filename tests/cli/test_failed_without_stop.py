@@ -225,7 +225,7 @@ CASES = {
         [
             (
                 None,
-                "it.py:16 in main ends the process with status 1 as it handles ValueError: no price for 'milk', "
+                "it.py:16 in main ends the process with exit code 1 as it handles ValueError: no price for 'milk', "
                 "which came of KeyError: 'milk', raised, at it.py:4 in price",
             )
         ],
@@ -237,7 +237,7 @@ CASES = {
         [
             (
                 None,
-                "it.py:8 in <module> ends the process with status 2 as it handles ArgumentError: argument count: invalid "
+                "it.py:8 in <module> ends the process with exit code 2 as it handles ArgumentError: argument count: invalid "
                 "number value: 'many', which came of ValueError: invalid literal for int() with base 10: 'many', raised, "
                 "at it.py:4 in number",
             )
@@ -343,6 +343,108 @@ def test_a_program_may_leave_with_a_status_for_no_exception(how: str, tmp_path: 
     end = json.loads(relay_run(tmp_path, "--json", "--", "it.py").stdout.splitlines()[-1])
     assert (end["exit_code"], end["stops"]) == (3 if "3" in LEFT_FOR_NO_EXCEPTION[how] else 0, 0)
     assert "without_stop" not in end
+
+
+LEAVES_ODDLY = {
+    # how: (what it leaves with, exit code as it is told)
+    "by something that cannot be asked whether it is true": ("Odd()", 1),
+    "by an empty text": ("''", 1),
+    "by an empty list": ("[]", 1),
+    "by a member of an enumeration": ("Codes.BAD", 7),
+    "by a number below 0": ("-1", 255),
+    "by a number that no exit code has": ("10 ** 40", 255),
+    "by a number that is 0 to the system": ("256", None),
+}
+
+
+@pytest.mark.parametrize("how", LEAVES_ODDLY)
+def test_the_exit_code_is_told_that_python_makes_of_it(how: str, tmp_path: Path) -> None:
+    code, told = LEAVES_ODDLY[how]
+    text = f"""
+        import enum
+        import sys
+
+        class Odd:
+            def __bool__(self):
+                raise ArithmeticError("asked whether it is true")
+
+            def __str__(self):
+                return "odd"
+
+        class Codes(enum.IntEnum):
+            BAD = 7
+
+        try:
+            {{}}["milk"]
+        except KeyError:
+            sys.exit({code})
+    """
+    (tmp_path / "it.py").write_text(dedent(text))
+    line = next(n for n, one in enumerate(dedent(text).splitlines(), 1) if "sys.exit(" in one)
+    end = json.loads(relay_run(tmp_path, "--json", "--", "it.py").stdout.splitlines()[-1])
+    words = [one["message"].partition(" as it handles ")[0] for one in end.get("without_stop", [])]
+    assert end["stops"] == 0
+    assert end["exit_code"] == (told or 0)
+    assert words == (
+        [] if told is None else [f"it.py:{line} in <module> ends the process with exit code {told}"]
+    )
+
+
+HAS_ITS_OWN_TEXT = """
+    import sys
+
+    class Odd(Exception):
+        def __str__(self):
+            print("its text was asked for")
+            return "never"
+
+    class Held:
+        def __repr__(self):
+            print("its repr was asked for")
+            return "never"
+
+    def fail():
+        try:
+            raise ValueError({"bread": [Held()]})
+        except ValueError as error:
+            raise Odd("no price", error) from error
+
+    try:
+        fail()
+    except Odd:
+        sys.exit(3)
+"""
+
+
+def test_no_code_of_the_program_runs_to_say_why_it_left(tmp_path: Path) -> None:
+    (tmp_path / "it.py").write_text(dedent(HAS_ITS_OWN_TEXT).lstrip())
+    done = relay_run(tmp_path, "--json", "--", "it.py")
+    end = json.loads(done.stdout.splitlines()[-1])
+    assert "asked for" not in done.stdout
+    assert [one["message"] for one in end["without_stop"]] == [
+        "it.py:22 in <module> ends the process with exit code 3 as it handles Odd: no price, which came of ValueError, raised"
+    ]
+
+
+LEAVES_A_SECRET = """
+    import sys
+
+    def login(password):
+        raise ValueError("x" * 60 + f" api_key='{password} and more', and {password} is wrong")
+
+    try:
+        login("hunter2hunter2")
+    except ValueError:
+        sys.exit(3)
+"""
+
+
+def test_secrets_are_masked_before_a_message_is_cut(tmp_path: Path) -> None:
+    (tmp_path / "it.py").write_text(dedent(LEAVES_A_SECRET).lstrip())
+    done = relay_run(tmp_path, "--", "it.py")
+    (line,) = [one for one in done.stderr.splitlines() if one.startswith("[no stop]")]
+    assert "hunter" not in line
+    assert line.endswith("x" * 60 + " api_key=***, and *…, raised, at it.py:4 in login")
 
 
 def test_a_runner_that_leaves_with_a_status_has_said_what_failed(tmp_path: Path) -> None:

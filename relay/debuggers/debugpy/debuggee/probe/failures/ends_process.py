@@ -4,7 +4,7 @@ Where the relay's bootstrap runs the program, it holds the exception; elsewhere 
 an audit event when it calls `sys.excepthook`. Exit functions that fail are said the same way, by
 `sys.unraisablehook`, since Python 3.10.
 
-One that leaves with a status, because of an exception that it has handled, is no failure that stops: it is
+One that leaves with an exit code, because of an exception that it has handled, is no failure that stops: it is
 said at the end what that was.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,14 +27,28 @@ if TYPE_CHECKING:
         has_run_tests,
         was_shown,
     )
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed, own_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import raised_entries
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import end_step
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
+    from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
+        clean,
+        secrets_on_stack,
+        without,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        exact,
+        lookup,
+        mro_of,
+        name_of,
+        plan_of,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import clipped
 
-_LONGEST_MESSAGE = 60
+_LONGEST_MESSAGE = 80
+_DEEPEST_ARGUMENT = 3
+_MOST_IN_ARGUMENT = 100
 _audited: list[bool] = []
 _listens: list[bool] = []
 _main_is_held: list[bool] = []
@@ -103,12 +118,30 @@ def _at_unraisable(hook: Any, about: Any) -> None:
 def process_failed(error: BaseException) -> None:
     """The program's main code has raised it, and nothing is left that could catch it."""
     attempt(failed, error, "process", None)
-    if type(error) is SystemExit and error.code and has_debugger() and not has_run_tests():
-        attempt(_left_because_of, error)
+    if has_debugger() and not has_run_tests():
+        code = attempt(_exit_code, error)
+        if code:
+            attempt(_left_because_of, error, code)
 
 
-def _left_because_of(leaving: SystemExit) -> None:
-    """Say which exception the program was handling as it left with a status, and where that was raised.
+def _exit_code(error: BaseException) -> int | None:
+    """What Python makes of a SystemExit; None of any other, and of one that says its code by the program's own means."""
+    mine = lookup(mro_of(SystemExit), "code")
+    if lookup(mro_of(type(error)), "code") is not mine:
+        return None
+    code = mine.__get__(error)
+    if code is None:
+        return 0
+    if not any(base is int for base in mro_of(type(code))):
+        return 1  # it is printed, and never asked whether it is true
+    number = int.__index__(code)
+    if not -(1 << 63) <= number < 1 << 63:
+        number = -1
+    return number & (0xFF if os.name == "posix" else 0xFFFFFFFF)
+
+
+def _left_because_of(leaving: SystemExit, code: int) -> None:
+    """Say which exception the program was handling as it left with an exit code, and where that was raised.
 
     What it came of in the program's own code is told with it, and the place of that.
     """
@@ -124,12 +157,11 @@ def _left_because_of(leaving: SystemExit) -> None:
     if not with_any:
         return
     source, raised = with_own[-1] if with_own else with_any[0]
-    status = leaving.code if type(leaving.code) is int else 1
-    words = (
-        f"{left.text()} ends the process with status {status} as it handles {_in_words(chain[0])}"
-    )
+    secrets = [text for one in chain for text in secrets_on_stack(one.__traceback__)]
+    handled = _in_words(chain[0], secrets)
+    words = f"{left.text()} ends the process with exit code {code} as it handles {handled}"
     if source is not chain[0]:
-        words += f", which came of {_in_words(source)}"
+        words += f", which came of {_in_words(source, secrets)}"
     failed_without_stop(None, f"{words}, raised", raised.frame, raised.line)
 
 
@@ -143,9 +175,36 @@ def _chain_behind(leaving: SystemExit) -> list[Any]:
     return [one for one in chain if not any(base is SystemExit for base in mro_of(type(one)))]
 
 
-def _in_words(error: Any) -> str:
-    first = exact(str(error)).strip().partition("\n")[0]
-    return f"{type(error).__name__}{': ' if first else ''}{first[:_LONGEST_MESSAGE]}"
+def _in_words(error: Any, secrets: list[str]) -> str:
+    first = clean(without(_message_of(error), secrets)).strip().partition("\n")[0]
+    return f"{name_of(type(error))}{': ' if first else ''}{clipped(first, _LONGEST_MESSAGE)}"
+
+
+def _message_of(error: Any) -> str:
+    """What `str` gives where that runs no code of the program, which nobody would have run without the debugger;
+    otherwise the text that the exception was made with, if there is one.
+    """
+    given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
+    if _is_shown_by_libraries(error) and all(map(_is_shown_by_libraries, given)):
+        return attempt(lambda: exact(str(error)), default="")  # type: ignore[no-any-return]
+    return next((one for one in given if type(one) is str), "")
+
+
+def _is_shown_by_libraries(value: Any, depth: int = 0) -> bool:
+    """Whether neither the `str` nor the `repr` of it is the program's own, nor of what it holds."""
+    plan = plan_of(value)
+    for method in (lookup(plan.mro, "__str__"), lookup(plan.mro, "__repr__")):
+        if type(method) is types.FunctionType:
+            if not is_installed(method.__code__.co_filename):
+                return False
+        elif type(method) is not types.WrapperDescriptorType:
+            return False
+    if type(value) not in (tuple, list, set, frozenset, dict):
+        return True
+    if depth == _DEEPEST_ARGUMENT or len(value) > _MOST_IN_ARGUMENT:
+        return False
+    held = [*value, *value.values()] if type(value) is dict else list(value)
+    return all(_is_shown_by_libraries(one, depth + 1) for one in held)
 
 
 class _RaisedPlace(NamedTuple):
