@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 import time
 from typing import Any
 
@@ -287,12 +288,18 @@ class Adapter:
         if "is-sent-sigstop" in HABITS:
             told = {"reason": "exception", "description": "signal SIGSTOP", "threadId": 1}
             self.event("stopped", told)
+        elif "stops-late" in HABITS and self.pauses:
+            self.stop_for_pause()
         elif "runs-on" not in HABITS:
             self.go_on()
 
     def do_pause(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         self.answer(request)
         self.pauses += 1
+        if "stops-late" in HABITS:  # as one that interrupts a call of C code: once for each pause
+            if self.pauses == 1:
+                threading.Timer(1, self.stop_for_pause).start()
+            return
         if "forgets-a-pause" in HABITS and self.pauses == 1:
             return
         self.stands = True
@@ -301,6 +308,11 @@ class Adapter:
             return
         told = {"reason": "exception", "description": "signal SIGSTOP", "threadId": 1}
         self.event("stopped", told)
+
+    def stop_for_pause(self) -> None:
+        self.pauses -= 1
+        self.stands = True
+        self.event("stopped", {"reason": "pause", "threadId": 1})
 
     def do_disconnect(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         if "clings" in HABITS:

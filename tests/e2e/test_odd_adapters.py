@@ -13,6 +13,7 @@ import pytest
 import trio
 
 from relay import Settings
+from relay.operations.execution import stepping
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive, until
@@ -291,6 +292,20 @@ async def test_a_pause_that_was_forgotten_is_asked_for_again(
         page = await session.get("/events", types="stopped", cursor=seen, timeout=30)
         (stop,) = page["events"]
         assert stop["body"]["reason"] == "pause"
+
+
+async def test_a_pause_that_is_slow_is_asked_for_once(
+    settings: Settings, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with rdbg, whose program is in a call of C code: each pause would be a stop of its own."""
+    monkeypatch.setattr(stepping, "JUST_RESUMED", 0)  # as if it had run for long
+    async with odd(settings, "stops-late", "runs-on") as api:
+        session = await stopped(api, program)
+        await session.resume(wait=0)
+        assert (await session.post("/pause", wait=30))["stop_reason"] == "pause"
+        await session.resume(wait=0)
+        await session.get("/threads")  # what is told by then has been seen
+        assert (await session.get(""))["status"] == "running"
 
 
 async def test_what_it_would_take_for_a_plain_breakpoint_is_not_sent(

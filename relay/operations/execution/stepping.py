@@ -61,6 +61,11 @@ STEP_WAIT = 10.0
 PAUSE_ANSWER = 0.3
 """Seconds that a debugger is given to say that it pauses the program: later it does so all the same."""
 
+JUST_RESUMED = 2.0
+"""Seconds after a resume in which a debugger may forget a pause. Later it is only slow, as with a program in a
+call of C code, and would stop once for each that it is asked for.
+"""
+
 PAUSE_FORGOTTEN = 0.5
 """Seconds without a stop after which a debugger that may forget a pause is asked again, once."""
 
@@ -105,10 +110,11 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     await _check_thread(debuggee, stop, body.thread_id)
     # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
     is_late = False
+    is_new = session.program_run.seconds_since_resumed < JUST_RESUMED
     try:
         thread = await _thread_to_pause(debuggee) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PAUSE_ANSWER)
-        if session.debugger.may_forget_pauses:
+        if session.debugger.may_forget_pauses and is_new:
             session.start_soon(_pause_again, session, debuggee, thread, cursor)
     except DebuggerTimeout:
         is_late = True

@@ -7,6 +7,7 @@ killed or had no debugger, a read that waits, the trace of a call. Refuses to kn
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -145,6 +146,7 @@ class ProgramRun:
         """When the program was started last; None before that."""
         self._started_at: float | None = None
         self._ended_at: float | None = None
+        self._resumed_at = -math.inf
 
     # Invariants: `lost` is in the words of one of `losses`, or None; a run has no end without a start.
 
@@ -155,6 +157,11 @@ class ProgramRun:
             return 0.0
         end = trio.current_time() if self._ended_at is None else self._ended_at
         return round(end - self._started_at, 3)
+
+    @property
+    def seconds_since_resumed(self) -> float:
+        """How long ago it was last started or sent on."""
+        return trio.current_time() - self._resumed_at
 
     def begin(self, last_output: int) -> None:
         """A start was asked for; `last_output` is the number of the last entry before it."""
@@ -173,7 +180,8 @@ class ProgramRun:
         """The program is under the debugger."""
         self.launched = launched
         self.was_recorded, self.wanted_calls = self.wanted_calls is not None, None
-        self._started_at, self._ended_at = trio.current_time(), None
+        self._started_at = self._resumed_at = trio.current_time()
+        self._ended_at = None
         self.start_moment = FileMoment()
 
     def ended(self, exit_code: int | None, reason: str) -> None:
@@ -197,6 +205,7 @@ class ProgramRun:
     def resumed(self) -> None:
         """Clients have seen what was lost before."""
         self.lost = None
+        self._resumed_at = trio.current_time()
 
     def lose(self, words: str, pid: int | None = None, *, itself: bool = False) -> None:
         """A process was killed, and nobody had asked it anything: clients are to learn of it."""
