@@ -257,6 +257,108 @@ async def test_what_goes_on_is_no_deadlock(api: Api, program: Write) -> None:
         assert (await session.post("/hang-report"))["deadlocks"] == []
 
 
+LIMITED = """
+    import asyncio
+    import sys
+    import threading
+
+    async def takes(lock):
+        async with lock:
+            pass
+
+    async def takes_in_time(lock):
+        await asyncio.wait_for(lock.acquire(), 500)
+
+    def enters(lock):
+        with lock:
+            pass
+
+    def asks(lock, loop):
+        asyncio.run_coroutine_threadsafe(takes(lock), loop).result(500)
+
+    async def by_wait_for():
+        lock = asyncio.Lock()
+        async with lock:
+            await named("taker", takes_in_time(lock))
+
+    async def by_timeout():
+        lock = threading.Lock()
+        with lock:
+            async with asyncio.timeout(500):
+                await asyncio.to_thread(enters, lock)
+
+    async def by_cancel():
+        lock = asyncio.Lock()
+        async with lock:
+            taker = named("taker", takes(lock))
+            asyncio.get_running_loop().call_later(500, taker.cancel)
+            await taker
+
+    async def by_result():
+        lock = asyncio.Lock()
+        async with lock:
+            await asyncio.to_thread(asks, lock, asyncio.get_running_loop())
+
+    async def without_limit():
+        lock = asyncio.Lock()
+        other = named("other", asyncio.sleep(500))
+        asyncio.get_running_loop().call_later(500, print).cancel()
+        async with lock:
+            await named("taker", takes(lock))
+
+    def named(name, coroutine):
+        task = asyncio.ensure_future(coroutine)
+        task.set_name(name)
+        return task
+
+    async def main():
+        await named("first", globals()[sys.argv[1]]())
+
+    asyncio.run(main())
+"""
+OF_TRIO = """
+    import sys
+    import trio
+
+    async def takes(lock):
+        async with lock:
+            pass
+
+    async def main():
+        lock = trio.Lock()
+        async with lock:
+            with trio.move_on_after(500 if sys.argv[1] == "by_scope" else float("inf")):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(takes, lock)
+
+    trio.run(main)
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "way", "who"),
+    [
+        ("3.12", "by_wait_for", "task taker has a time limit"),
+        ("3.11", "by_timeout", "task first has a time limit"),
+        ("3.13", "by_timeout", "task first has a time limit"),
+        ("3.9", "by_cancel", "task taker has a time limit"),
+        ("3.13", "by_cancel", "task taker has a time limit"),
+        ("3.9", "by_result", "thread asyncio_0 waits for 500 s at most"),
+        ("3.12", "without_limit", None),
+        (None, "by_scope", "task __main__.main has a time limit"),
+        (None, "by_no_scope", None),
+    ],
+)
+async def test_a_circle_that_a_time_limit_ends_says_so(
+    api: Api, program: Write, version: str | None, way: str, who: str | None
+) -> None:
+    session = await api.session(python_path=bare(version) if version else sys.executable)
+    await session.launch(program(LIMITED if version else OF_TRIO).text, args=[way], wait=0)
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    assert circle["text"].partition("; ")[2] == (f"{who}, which ends the circle" if who else "")
+
+
 LETS_GO_IN_TIME = """
     import asyncio
     import threading

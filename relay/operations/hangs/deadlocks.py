@@ -80,6 +80,7 @@ def _as_waiter(task: Mapping[str, Any]) -> Waiter:
         "noun": "task",
         "waits_for": _of_task(task),
         "has_gone_on": task.get("has_gone_on"),
+        "is_limited": task.get("is_limited"),
     }
 
 
@@ -113,7 +114,22 @@ def sentence(circle: Sequence[Waiter]) -> str:
     """`thread A waits for lock x held by B, which waits for lock y held by A`
 
     Where two locks have one name, as if both threads run one function: `lock x (y in B) held by B`.
+    One that a time limit will end says so.
     """
+    return _circle_text(circle) + _limit_text(circle)
+
+
+def _limit_text(circle: Sequence[Waiter]) -> str:
+    """Whose wait ends by itself, and so the circle; nothing where none is known to."""
+    for one in circle:
+        seconds = one["waits_for"].get("timeout_seconds")
+        if seconds is not None or one.get("is_limited"):
+            has = "has a time limit" if seconds is None else f"waits for {seconds:g} s at most"
+            return f"; {noun_of(one)} {one['name']} {has}, which ends the circle"
+    return ""
+
+
+def _circle_text(circle: Sequence[Waiter]) -> str:
     noun = noun_of(circle[0])
     is_mixed = len({noun_of(one) for one in circle}) > 1
     names = [

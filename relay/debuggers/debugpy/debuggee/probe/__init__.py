@@ -249,6 +249,7 @@ PARTS = (
     "waits/library_waits",
     "waits/thread_waits",
     "waits/quiet",
+    "waits/task_limits",
     "waits/task_waits",
     "waits/hang",
     "waits/signalled_stacks",

@@ -27,6 +27,7 @@ asyncio         where asyncio keeps its tasks
 trio            the tree of trio's tasks
 greenlets       which greenlets there are
 awaits          where a coroutine stands
+task_limits     which tasks wait for a limited time
 task_waits      what a task waits for
 greenlet_waits  what a greenlet waits for
 """

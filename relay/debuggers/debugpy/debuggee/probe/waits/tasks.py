@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         greenlet_answer,
         greenlet_tasks,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.task_limits import TaskLimits
     from relay.debuggers.debugpy.debuggee.probe.waits.task_waits import TaskWaits
     from relay.debuggers.debugpy.debuggee.probe.waits.thread_work import (
         ThreadWork,
@@ -108,10 +109,11 @@ def _page_of(
     current = _mark_current(found, stacks)
     found.sort(key=_task_order(runs))
     work = ThreadWork(stacks)
-    relations, waits = TaskRelations(found), TaskWaits(found, work)
+    relations, waits, limits = TaskRelations(found), TaskWaits(found, work), TaskLimits(found)
     shown: list[dict[str, Any]] = []
     for one in found[offset : offset + limit]:
         shown.append(_task_answer(one, stacks, relations, waits, work, runs, frames))
+        shown[-1]["is_limited"] = attempt(limits.has, one, default=False)
         max_chars -= 500 + sum(len(f["path"]) + len(f["function"]) for f in shown[-1]["frames"])
         if max_chars <= 0:
             break
