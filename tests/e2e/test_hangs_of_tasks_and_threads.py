@@ -359,6 +359,187 @@ async def test_a_circle_that_a_time_limit_ends_says_so(
     assert circle["text"].partition("; ")[2] == (f"{who}, which ends the circle" if who else "")
 
 
+AWAITED = """
+    import asyncio
+    import sys
+    import threading
+
+    try:
+        import uvloop
+    except ImportError:
+        pass
+
+    plain, again, permits = threading.Lock(), threading.RLock(), threading.BoundedSemaphore(1)
+
+    def enters(lock):
+        with lock:
+            pass
+
+    def in_thread(lock=plain):
+        return asyncio.get_running_loop().run_in_executor(None, enters, lock)
+
+    def asks(lock, loop):
+        asyncio.run_coroutine_threadsafe(takes(lock), loop).result()
+
+    async def takes(lock):
+        async with lock:
+            pass
+
+    def taker(lock):
+        task = asyncio.ensure_future(takes(lock))
+        task.set_name("taker")
+        return task
+
+    async def wait_for_all():
+        lock = asyncio.Lock()
+        async with lock:
+            await asyncio.wait([asyncio.ensure_future(asyncio.sleep(500)), taker(lock)])
+
+    async def wait_for_first():
+        lock = asyncio.Lock()
+        async with lock:
+            others = [asyncio.ensure_future(asyncio.sleep(500)), taker(lock)]
+            await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
+
+    async def wait_in_time():
+        lock = asyncio.Lock()
+        async with lock:
+            await asyncio.wait([taker(lock)], timeout=500)
+
+    async def shield():
+        lock = asyncio.Lock()
+        async with lock:
+            await asyncio.shield(taker(lock))
+
+    async def gather_of_many():
+        lock = asyncio.Lock()
+        async with lock:
+            await asyncio.gather(*(asyncio.sleep(500) for _ in range(30)), taker(lock))
+
+    async def gather_of_thread():
+        with plain:
+            await asyncio.gather(asyncio.sleep(500), in_thread())
+
+    async def wait_for_thread():
+        with plain:
+            await asyncio.wait([in_thread()])
+
+    async def rlock():
+        with again:
+            await in_thread(again)
+
+    async def semaphore():
+        with permits:
+            await in_thread(permits)
+
+    async def coroutine():
+        lock = asyncio.Lock()
+        async with lock:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(None, asks, lock, loop)
+
+    async def main(way):
+        asyncio.current_task().set_name("first")
+        await globals()[way]()
+
+    run = uvloop.run if sys.argv[2:] else asyncio.run
+    run(main(sys.argv[1]))
+"""
+OF_TASKS = "task first waits for the end of task taker, which waits for lock lock held by first"
+OF_THREAD = "thread asyncio_0 waits for lock {} held by task first, which waits for what thread asyncio_0 does for it"
+CIRCLES = {
+    "wait_for_all": OF_TASKS,
+    "wait_for_first": None,
+    "wait_in_time": None,
+    "shield": OF_TASKS,
+    "gather_of_many": OF_TASKS,
+    "gather_of_thread": OF_THREAD.format("lock"),
+    "wait_for_thread": OF_THREAD.format("lock"),
+    "rlock": OF_THREAD.format("lock"),
+    "semaphore": OF_THREAD.format("lock, a semaphore at 0"),
+}
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.10", "3.13"])
+@pytest.mark.parametrize("way", CIRCLES)
+async def test_a_circle_is_found_by_whatever_the_task_awaits(
+    api: Api, program: Write, way: str, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(AWAITED).text, args=[way], wait=0)
+    circle = CIRCLES[way]
+
+    def waits_there(report: dict[str, Any]) -> bool:
+        waiting = {one["name"] for one in report["tasks"] if one.get("waits_for")}
+        taken = [one["name"] for one in report["tasks"] if one.get("blocked_on")]
+        return bool(report["deadlocks"]) or (not circle and "first" in waiting and bool(taken))
+
+    report = await hang(session, waits_there)
+    texts = [
+        one["text"].replace("ThreadPoolExecutor-0_0", "asyncio_0")  # as Python 3.8 names it
+        for one in report["deadlocks"]
+    ]
+    assert texts == ([circle] if circle else [])
+
+
+@pytest.mark.parametrize("way", ["gather_of_thread", "coroutine"])
+async def test_a_circle_is_found_with_the_loop_of_uvloop(
+    api: Api, program: Write, way: str
+) -> None:
+    session = await api.session(python_path=sys.executable)
+    await session.launch(program(AWAITED).text, args=[way, "uvloop"], wait=0)
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    assert "task first, which waits for what thread " in circle["text"]
+
+
+AMONG_MANY = """
+    import asyncio
+    import threading
+
+    def enters(mine, other):
+        with mine:
+            both.wait()
+            with other:
+                pass
+
+    async def takes(mine, other):
+        async with mine:
+            await asyncio.sleep(0)
+            async with other:
+                pass
+
+    async def main():
+        event = asyncio.Event()
+        waiting = [asyncio.ensure_future(event.wait()) for _ in range(200)]
+        red, blue = asyncio.Lock(), asyncio.Lock()
+        await asyncio.gather(takes(red, blue), takes(blue, red))
+
+    never, both = threading.Event(), threading.Barrier(2)
+    for _ in range(150):
+        threading.Thread(target=never.wait, daemon=True).start()
+    one, two = threading.Lock(), threading.Lock()
+    threading.Thread(target=enters, name="A", args=(one, two), daemon=True).start()
+    threading.Thread(target=enters, name="B", args=(two, one), daemon=True).start()
+    asyncio.run(main())
+"""
+
+
+async def test_a_circle_among_more_threads_and_tasks_than_are_shown_is_found(
+    api: Api, program: Write
+) -> None:
+    session = await api.session()
+    await session.launch(program(AMONG_MANY).text, wait=0)
+    report = await hang(session, lambda told: len(told["deadlocks"]) == 2)
+    of_threads, of_tasks = report["deadlocks"]
+    shown = {one["id"] for one in report["threads"]}
+    assert (report["total_threads"], len(shown)) == (153, 100)
+    assert of_threads["text"].startswith("thread A waits for lock ")
+    assert not shown.intersection(of_threads["thread_ids"])
+    assert of_tasks["text"].count(", which waits for lock other (mine in Task-") == 1
+    assert not {one["id"] for one in report["tasks"]}.intersection(of_tasks["task_ids"])
+
+
 LETS_GO_IN_TIME = """
     import asyncio
     import threading

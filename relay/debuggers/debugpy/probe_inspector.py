@@ -253,7 +253,7 @@ class ProbeInspector(Inspector):
             roots = own_roots(self._debuggee.session)
             look = partial(report_from_outside, self._debuggee.pid, roots, wanted.get("frames", 30))
             answer = await answered_or_seen(ask, timeout, self._debuggee.pid, look)
-        for thread in answer["threads"]:
+        for thread in (*answer["threads"], *answer.get("beyond", ())):
             for one in (thread, (thread["waits_for"] or {}).get("held_by") or {}):
                 for key in ("id", "thread_id"):
                     if one.get(key) is not None:

@@ -54,7 +54,7 @@ def _is_for_all(waiter: Waiter) -> bool:
     """Whether all have to act that it waits for: several tasks, or a task and the thread that runs its event loop."""
     wait = waiter["waits_for"]
     return wait is not None and (
-        wait.get("for_all", False) or bool((wait.get("held_by") or {}).get("task"))
+        wait.get("needs_all", False) or bool((wait.get("held_by") or {}).get("task"))
     )
 
 
@@ -86,7 +86,7 @@ def _as_waiter(task: Mapping[str, Any]) -> Waiter:
 
 def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Of one that waits for a lock, a permit, another's end, or what a thread does for it."""
-    lock, other = task.get("blocked_on"), task["waits_for"]
+    lock, other = task.get("blocked_on"), task["waits_for"] or {}
     if lock is not None and lock.get("worker") is not None:
         return {"kind": "work", "on": "", "held_by": lock["worker"]}
     if lock is not None and lock["held_by"] is not None:
@@ -96,11 +96,12 @@ def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
             "name_there": lock.get("name_there"),
         }
         return {"kind": lock["kind"], "on": lock["on"], "held_by": held}
-    if other is not None and other["kind"] in _FOR_ALL and other["tasks"]:
-        first, *others = (one["id"] for one in other["tasks"])
-        held = {"ident": first, "others": others}
-        return {"kind": "join", "on": "", "held_by": held, "for_all": True}
-    if other is not None and other["kind"] == "future" and other.get("worker") is not None:
+    if other.get("kind") in _FOR_ALL or other.get("needs_all"):
+        members = [*other["ids"], *other.get("workers", ())]
+        if members:
+            held = {"ident": members[0], "others": members[1:]}
+            return {"kind": "join", "on": "", "held_by": held, "needs_all": True}
+    if other.get("kind") == "future" and other.get("worker") is not None:
         return {"kind": "work", "on": "", "held_by": other["worker"]}
     return None
 
@@ -156,12 +157,12 @@ def _waited(waiter: Waiter, holder: str, noun: str, *, is_ambiguous: bool) -> st
     is_ambiguous: another lock has the same name; so its name where it is held is said, too.
     """
     wait = waiter["waits_for"]
+    if wait["kind"] == "work" or (noun_of(waiter) == "task" and holder.startswith("thread ")):
+        return f"what {holder} does for it"
     if wait["kind"] == "join":
         return f"the end of {'itself' if holder == 'itself' else noun + holder}"
     if wait["kind"] == "future":
         return f"a future of {holder}"
-    if wait["kind"] == "work":
-        return f"what {holder} does for it"
     named = wait["kind"] in ("lock", "semaphore")
     what = f"{wait['kind']} {wait['on']}" if named else str(wait["on"])
     name_there = wait["held_by"].get("name_there")

@@ -88,7 +88,12 @@ async def report_of(
     """The facts as one answer, with the sources of the lines."""
     texts = await trio.to_thread.run_sync(source_texts, _places(facts))
     circles = [
-        circle for one in facts for circle in deadlocks(one["threads"], one["tasks"]["tasks"])
+        circle
+        for one in facts
+        for circle in deadlocks(
+            [*one["threads"], *one.get("beyond", ())],
+            [*one["tasks"]["tasks"], *one["tasks"].get("beyond", ())],
+        )
     ]
     seen = [thread for one in facts for thread in one["threads"]]
     through_child = [one for one in seen if (one["waits_for"] or {}).get("circle")]

@@ -66,7 +66,7 @@ def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Foun
         loop = stored_field(task, "_loop")
         if id(loop) not in numbers:
             thread = stored_field(loop, "_thread_id")
-            thread = thread if type(thread) is int else None
+            thread = thread if type(thread) is int else _thread_that_runs(loop, stacks)
             numbers[id(loop)] = new_run("asyncio", loop, thread, stacks, runs)
         run = numbers[id(loop)]
         runs[run]["tasks"] += 1
@@ -94,8 +94,22 @@ def tasks_of_collector(kind: Any) -> list[Any]:
 
 def loop_run_by(frame: Any) -> Any:
     """The loop that this very frame runs, or None."""
-    if frame.f_code.co_name == "run_forever" and "asyncio" in frame.f_code.co_filename:
-        return frame.f_locals.get("self")
+    code = frame.f_code
+    if code.co_name == "run_forever" and "asyncio" in code.co_filename:
+        return dict(items_of(frame.f_locals)).get("self")
+    if code.co_name == "run" and code.co_filename == module_globals("asyncio.runners").get(
+        "__file__"
+    ):
+        found = dict(items_of(frame.f_locals))  # of another's loop, as uvloop's, which has no frame
+        return stored_field(found.get("self"), "_loop") or found.get("loop")
+    return None
+
+
+def _thread_that_runs(loop: Any, stacks: ThreadStacks) -> int | None:
+    """Of a loop that says it nowhere, as uvloop's: the thread with the frame that runs it."""
+    for ident, frames in stacks.of.items():
+        if any(attempt(loop_run_by, frame) is loop for frame in frames):
+            return ident
     return None
 
 
@@ -280,6 +294,20 @@ def members_of(future: Any, places: list[AwaitPlace]) -> list[Any] | None:
                     others: Any = found.get(name)
                     return list(others) if type(others) in (set, list, tuple) else [others]
     return None
+
+
+def needs_all(future: Any, places: list[AwaitPlace]) -> bool:
+    """Whether the future that a task awaits, at these places, is over with the last of its members only, without a limit:
+    of `gather` (but for an error), of `shield`, which has one, and of `wait` for all.
+    """
+    if type(stored_field(future, "_children")) is list or shielded_by(future) is not future:
+        return True
+    code = attempt(lambda: module_globals("asyncio.tasks")["_wait"].__code__)
+    for place in reversed(places):
+        if place.frame.f_code is code:
+            found = dict(items_of(place.frame.f_locals))
+            return found.get("timeout") is None and found.get("return_when") == "ALL_COMPLETED"
+    return False
 
 
 def asyncio_answer(

@@ -19,6 +19,9 @@ SHOWN_RELATIVES = 20
 """Children, awaiters and awaited tasks that one task shows; the rest is counted."""
 
 
+_MOST_AWAITED = 1000
+
+
 class FoundTask:
     """A task of any library, and what the whole listing needs of it."""
 
@@ -103,6 +106,7 @@ def waits_for_answer(
         "type": clipped(name_of(type(subject))),
         "tasks": [task_reference(other) for other in awaited[:SHOWN_RELATIVES]],
         "total_tasks": len(awaited),
+        "ids": [other.id for other in awaited[:_MOST_AWAITED]],
         "futures": futures or None,
     }
 

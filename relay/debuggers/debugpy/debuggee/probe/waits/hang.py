@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         client_path,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import top_frame_of
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         attempt,
         frame_at,
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 _LOOKS_APART = 0.03
 """Seconds; a thread that waits for the GIL is woken several times in it."""
+_MOST_THREADS_BEYOND = 1000
+_MOST_TASKS_BEYOND = 5000
+"""Of how many that are not shown it is found out for whom they wait: they may be in a circle."""
 _MOST_LOOKS = 5
 """How often a thread that does not stay is looked at, before it is only said to run."""
 
@@ -81,16 +85,20 @@ def hang_report(
         resting = RestingTasks()
         room = _Room(frames, locals_each, max_value, max_chars, all_locals)
         wanted = [one for one in found if thread in (None, one.number)]
-        shown = _thread_views(found, resting.stacks, wanted[:max_threads], room)
+        most = _MOST_THREADS_BEYOND if thread is None or tasks_shown else 0
+        shown, beyond = _thread_views(found, resting.stacks, wanted[:max_threads], most, room)
         page = (
-            attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2, numbers_from)
+            attempt(
+                tasks, None, 0, tasks_shown, 20, max_chars // 2, numbers_from, _MOST_TASKS_BEYOND
+            )
             if tasks_shown
             else None
         )
-        for task in page["tasks"] if page else ():
+        for task in [*page["tasks"], *page["beyond"]] if page else ():
             task["has_gone_on"] = not resting.has_stayed(task["id"])
-        for one, view in zip(wanted, shown):  # noqa: B905  Python 3.8 has no `strict`
-            view["has_gone_on"] = not one.has_stayed()
+        seen = {one.ident: one for one in found}
+        for view in (*shown, *beyond):
+            view["has_gone_on"] = not seen[view["ident"]].has_stayed()
     finally:
         field_getters.clear()
         for one in found:
@@ -99,9 +107,11 @@ def hang_report(
             resting.let_go()
     return {
         "threads": shown,
+        "beyond": beyond,
         "total_threads": len(found),
         "blocked": bool(found) and all(one.state == "blocked" for one in found),
-        "tasks": page or {"tasks": [], "total": 0, "current": None, "runs": [], "total_runs": 0},
+        "tasks": page
+        or {"tasks": [], "total": 0, "current": None, "runs": [], "total_runs": 0, "beyond": []},
         "children": [process_and_pipe(pid) for pid in attempt(child_pids, default=[])[:20]],
     }
 
@@ -121,13 +131,23 @@ def _thread_views(
     found: list[_Seen],
     suspended: list[HoldingStack],
     wanted: list[_Seen],
+    most_beyond: int,
     room: _Room,
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Those that are wanted; and of the others that wait for a thread or a task, no more than that."""
     stacks = {one.ident: one.frames for one in found}
     names = {one.ident: one.name for one in found}
     held = [HoldingStack(one.ident, "it", one.frames) for one in found]
     finder = WaitFinder(Holders(held + suspended), stacks, names)
-    return [_thread_view(one, _settled_wait(one, finder), names, room) for one in wanted]
+    shown = [_thread_view(one, _settled_wait(one, finder), names, room) for one in wanted]
+    known = {one.ident for one in wanted}
+    beyond = []
+    for one in [one for one in found if one.ident not in known][:most_beyond]:
+        wait = _wait_answer_of(one, _settled_wait(one, finder), names)
+        if wait is not None and wait["held_by"] is not None:
+            kept = {"id": one.number, "ident": one.ident, "name": one.name}
+            beyond.append(dict(kept, waits_for=wait))
+    return shown, beyond
 
 
 def _settled_wait(one: _Seen, finder: WaitFinder) -> Wait | None:
@@ -188,7 +208,7 @@ class _Seen:
         """Whether it has gone on since it was looked at; then it runs, and is where it is now."""
         if self.state == "stopped":
             return False
-        top = sys._current_frames().get(self.ident)
+        top = top_frame_of(self.ident)
         if top is None or self._stands_at(top):
             return False
         self.state, self.call, self.has_moved = "running", None, True
@@ -199,7 +219,7 @@ class _Seen:
         """Whether it has not gone on since it was looked at again, nor is about to: one that was woken waits for
         the interpreter (the GIL) yet, and stands where it stood.
         """
-        if self.has_moved or not self._stands_at(sys._current_frames().get(self.ident)):
+        if self.has_moved or not self._stands_at(top_frame_of(self.ident)):
             return False
         return self.run == times_run(self.native_id) and not is_runnable(self.native_id)
 
@@ -315,13 +335,17 @@ def _thread_view(
         "test": attempt(test_run_in, one.frames),
         "stack": stack,
         "total_frames": len(shown),
-        "waits_for": None if wait is None or one.state == "stopped" else _wait_view(wait, names),
+        "waits_for": _wait_answer_of(one, wait, names),
         "system_call": None if one.call is None else one.call[0],
     }
 
 
 def _is_debuggers(frame: Any) -> bool:
     return bool(is_debugger_file(frame.f_code.co_filename))
+
+
+def _wait_answer_of(one: _Seen, wait: Wait | None, names: dict[int, str]) -> dict[str, Any] | None:
+    return None if wait is None or one.state == "stopped" else _wait_view(wait, names)
 
 
 def _wait_view(wait: Wait, names: dict[int, str]) -> dict[str, Any]:

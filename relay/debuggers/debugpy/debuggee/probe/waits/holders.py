@@ -137,6 +137,7 @@ class Holders:
 
     def __init__(self, stacks: list[HoldingStack]) -> None:
         self._stacks = stacks
+        self._has_tasks = any(stack.task is not None for stack in stacks)
         self._holds: list[LockHold] | None = None
         self._generators: list[tuple[Any, list[LockHold]]] | None = None
         self._known: dict[int, tuple[Any, Holder | None]] = {}
@@ -151,7 +152,13 @@ class Holders:
     def _found(self, lock: Any) -> Holder | None:
         owner = owner_of(lock)
         if owner is not None:
-            return Holder(owner, "the lock names its owner")
+            # One of its tasks may have entered it, and be suspended: then that one has to go on, too.
+            tasks = [
+                hold.task
+                for hold in (self.all_holds() if self._has_tasks else ())
+                if hold.ident == owner and hold.is_of(lock, _is_it)
+            ]
+            return Holder(owner, "the lock names its owner", task=_only(tasks))
         if type(lock) is not PlainLock or not is_locked(lock):
             return None
         for matches in (_is_it, _has_it):

@@ -146,7 +146,9 @@ class LibraryWaits:
         are_all = len(inside) == permits_of(wait.subject) and all(one.is_entered for one in inside)
         if are_all and inside:
             first, *others = dict.fromkeys(one.ident for one in inside)
-            wait.held_by = Holder(first, inside[0].known_from, tuple(others))
+            tasks = {one.task for one in inside}
+            task = inside[0].task if len(tasks) == 1 else None
+            wait.held_by = Holder(first, inside[0].known_from, tuple(others), task=task)
         named = [(self._names.get(one.ident, "?"), one.known_from) for one in inside]
         wait.note = taken_by(named, are_all)
 

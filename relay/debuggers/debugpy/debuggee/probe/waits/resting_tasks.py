@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import HoldingStack
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import every_task
 
-_MOST_STACKS = 2000
+_MOST_STACKS = 5000
 
 
 class RestingTasks:

@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_value
     from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import let_go_of_locals
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         asyncio_answer,
         asyncio_tasks,
         members_of,
+        needs_all,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
@@ -62,25 +63,27 @@ def tasks(
     frames: int = 20,
     max_chars: int = 500_000,
     numbers_from: int = 0,
+    beyond: int = 0,
 ) -> dict[str, Any]:
     """A page of tasks. The stopped one comes first, those that are over come last.
 
     numbers_from: what clients add to the numbers of this process's threads.
+    beyond: of so many others it is said for whom they wait, if that is known.
     """
     try:
         stacks = ThreadStacks(stopped_frame(frame), numbers_from)
-        return _tasks_page(stacks, offset, limit, frames, max_chars)
+        return _tasks_page(stacks, offset, limit, frames, max_chars, beyond)
     finally:
         field_getters.clear()
 
 
 def _tasks_page(
-    stacks: ThreadStacks, offset: int, limit: int, frames: int, max_chars: int
+    stacks: ThreadStacks, offset: int, limit: int, frames: int, max_chars: int, beyond: int
 ) -> dict[str, Any]:
     runs: list[dict[str, Any]] = []
     found = every_task(stacks, runs)
     try:
-        return _page_of(found, stacks, runs, offset, limit, frames, max_chars)
+        return _page_of(found, stacks, runs, offset, limit, frames, max_chars, beyond)
     finally:
         _let_go_of_tasks(found, stacks)
 
@@ -105,15 +108,20 @@ def _page_of(
     limit: int,
     frames: int,
     max_chars: int,
+    beyond: int,
 ) -> dict[str, Any]:
     current = _mark_current(found, stacks)
     found.sort(key=_task_order(runs))
     work = ThreadWork(stacks)
     relations, waits, limits = TaskRelations(found), TaskWaits(found, work), TaskLimits(found)
     shown: list[dict[str, Any]] = []
+
+    def answer(one: FoundTask, most: int) -> dict[str, Any]:
+        whole = _task_answer(one, stacks, relations, waits, work, runs, most)
+        return dict(whole, is_limited=attempt(limits.has, one, default=False))
+
     for one in found[offset : offset + limit]:
-        shown.append(_task_answer(one, stacks, relations, waits, work, runs, frames))
-        shown[-1]["is_limited"] = attempt(limits.has, one, default=False)
+        shown.append(answer(one, frames))
         max_chars -= 500 + sum(len(f["path"]) + len(f["function"]) for f in shown[-1]["frames"])
         if max_chars <= 0:
             break
@@ -123,7 +131,27 @@ def _page_of(
         "current": None if current is None else current.id,
         "runs": runs[:100],
         "total_runs": len(runs),
+        "beyond": _waiting_for_somebody(
+            answer(one, 0)
+            for one in [*found[:offset], *found[offset + len(shown) :]][:beyond]
+            if one.state == "waiting"
+        ),
     }
+
+
+def _waiting_for_somebody(answers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is needed to tell who waits for whom, of those that wait for somebody."""
+    found = []
+    for one in answers:
+        lock, other = one["blocked_on"] or {}, one["waits_for"] or {}
+        lock = {name: value for name, value in lock.items() if name not in ("note", "known_from")}
+        other = {name: value for name, value in other.items() if name != "tasks"}
+        if any(map(lock.get, ("held_by", "worker"))) or any(
+            map(other.get, ("ids", "worker", "workers"))
+        ):
+            kept = {name: one[name] for name in ("id", "name", "is_limited")}
+            found.append(dict(kept, blocked_on=lock or None, waits_for=other or None))
+    return found
 
 
 def every_task(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
@@ -198,8 +226,12 @@ def _task_answer(
         if awaited["kind"] == "future":
             awaited["on"] = attempt(_name_of_future, places, future)
         members = attempt(members_of, future, places)
-        awaited["note"], worker = attempt(work.of_future, future, members) or (None, None)
-        awaited["worker"] = worker_answer(worker)
+        awaited["note"], workers = attempt(work.of_future, future, members) or (None, [])
+        awaited["needs_all"] = attempt(needs_all, future, places, default=False)
+        if members is None:
+            awaited["worker"] = worker_answer(workers[0] if workers else None)
+        else:  # any one that has to act, and cannot, keeps it from its end
+            awaited["workers"] = [one.ident for one in workers if not one.others and not one.task]
     return answer
 
 

@@ -40,17 +40,18 @@ class ThreadWork:
         }
         self._futures = FutureWork(self._stacks, self._names)
 
-    def of_future(self, future: Any, members: list[Any] | None) -> tuple[str | None, Holder | None]:
+    def of_future(self, future: Any, members: list[Any] | None) -> tuple[str | None, list[Holder]]:
         """Who is to bring a future of asyncio to its end, and that as a clause; of one that is for several
-        members the clause only, of the first of these.
+        members those of each of the first, and the clauses of some.
         """
         if members is None:
             text, holder = self._of_single(future)
-            return None if text is None else f"which {text}", holder
-        each = dict.fromkeys(self._of_single(one)[0] for one in members[:_MOST_MEMBERS])
+            return None if text is None else f"which {text}", [] if holder is None else [holder]
+        found = [self._of_single(one) for one in members[:_MOST_MEMBERS]]
         which = "which" if len(members) == 1 else "one of which"
-        clauses = sorted(f"{which} {text}" for text in each if text is not None)
-        return ", ".join(clauses[:_SHOWN_MEMBERS]) or None, None
+        clauses = sorted({f"{which} {text}" for text, _ in found if text is not None})
+        holders = [holder for _, holder in found if holder is not None]
+        return ", ".join(clauses[:_SHOWN_MEMBERS]) or None, holders
 
     def _of_single(self, future: Any) -> tuple[str | None, Holder | None]:
         kind: Any = module_globals("concurrent.futures._base").get("Future")
