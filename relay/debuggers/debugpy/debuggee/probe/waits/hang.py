@@ -172,12 +172,7 @@ class _Seen:
 
     def __init__(self, ident: int, thread: Any, top: Any) -> None:
         self.ident = ident
-        self.thread = thread
-        self.number = _number_of_thread(thread)
-        self.native_id = _native_id(ident, thread)
-        name = stored_field(thread, "_name") if thread is not None else None
-        self.name = clipped(name) if name is not None else f"thread {ident}"
-        self.daemon = bool(stored_field(thread, "_daemonic")) if thread is not None else None
+        self.identify(thread)
         self.top = top
         self.place = top.f_lasti
         self.run = times_run(self.native_id)
@@ -188,6 +183,15 @@ class _Seen:
         self.lines: dict[int, int | None] = {}
         """Where the frames stood when they were found, by their ids."""
         self.state = attempt(state_of, thread, default="running")
+
+    def identify(self, thread: Any) -> None:
+        """Which of `threading` it is; None of one that has just begun, or was made by C code."""
+        self.thread = thread
+        self.number = _number_of_thread(thread)
+        self.native_id = _native_id(self.ident, thread)
+        name = stored_field(thread, "_name") if thread is not None else None
+        self.name = clipped(name) if name is not None else f"thread {self.ident}"
+        self.daemon = bool(stored_field(thread, "_daemonic")) if thread is not None else None
 
     def look_again(self, top: Any, databases: LockedDatabases) -> None:
         """Whether it has moved since, and where it is now."""
@@ -269,22 +273,29 @@ def _number_of_thread(thread: Any) -> int | None:
 def _threads_seen() -> list[_Seen]:
     """The program's threads, the main one first; neither the debugger's nor this one."""
     # Not threading.enumerate(): a thread that hangs may hold the lock that it takes.
-    known = _known_threads()
+    tops, known = sys._current_frames(), _known_threads()
     here = frame_at()  # not get_ident(), which gevent replaces
     seen = [
         _Seen(ident, known.get(ident), top)
-        for ident, top in list(sys._current_frames().items())
-        if top is not here and not getattr(known.get(ident), "is_pydev_daemon_thread", False)
+        for ident, top in list(tops.items())
+        if top is not here and not _is_debuggers_thread(known.get(ident))
     ]
     _saved_module("time", time).sleep(_LOOKS_APART)
-    tops = sys._current_frames()
-    seen = [one for one in seen if one.ident in tops]
+    tops, known = sys._current_frames(), _known_threads()
+    for one in seen:
+        if one.thread is None and one.ident in known:  # it has just begun as it was looked at
+            one.identify(known[one.ident])
+    seen = [one for one in seen if one.ident in tops and not _is_debuggers_thread(one.thread)]
     databases = LockedDatabases(FileLocks())
     for one in seen:
         one.look_again(tops[one.ident], databases)
     del tops, here  # a frame that knows itself keeps what it knows alive
     main = _saved_module("threading", threading).main_thread().ident
     return sorted(seen, key=lambda one: (one.ident != main, one.number or 1 << 62))
+
+
+def _is_debuggers_thread(thread: Any) -> bool:
+    return bool(getattr(thread, "is_pydev_daemon_thread", False))
 
 
 def _known_threads() -> dict[int, Any]:
