@@ -47,10 +47,7 @@ class Action(Enum):
     GIVE_SCRIPT = "Use script or module with args; python_args is for options such as -O or -X dev"
     BREAK_AT_LINE = "The script is $script: set a breakpoint at its line $line"
     GIVE_ADAPTER = 'Its name is one for the $adapter adapter: give adapter "$adapter"'
-    DEBUG_WHAT_IT_STARTS = (
-        "It is no Python program: name the one that it starts; or debug the processes that it starts, which "
-        "debug_subprocesses true does"
-    )
+    DEBUG_WHAT_IT_STARTS = "It is no Python program: name the one that it starts; or have the processes that it starts debugged"
     GIVE_INTERPRETER = "Give python_path $interpreter"
     GIVE_PYTHON_WITH_DEBUGGER = "Use a python_path that has the $debugger of the relay, or none"
     CHECK_PROCESS_ID = "Check the process id: list the processes"

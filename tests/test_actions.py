@@ -41,7 +41,8 @@ FACES: Mapping[str, tuple[Words, str]] = {
 }
 """The words of each face, and what stands in those of the others."""
 
-OWN = re.compile(r"printed by relay serve|`debugpy --listen`")
+OWN = re.compile(r"printed by relay serve|`debugpy --listen`|\"debug_subprocesses\": true")
+"""What looks like a word of another face, and is none."""
 
 
 @pytest.mark.parametrize("face", FACES)
