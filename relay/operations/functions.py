@@ -310,9 +310,9 @@ def _refused(
 def source_roots(session: Session) -> tuple[str, ...]:
     """Where the program's own sources may be: in the project, and beside the script."""
     root, plan = session.config.project_root, session.journey.plan
-    if plan is None or plan.script is None or plan.is_command:
+    beside = None if plan is None else plan.own_folder
+    if beside is None:
         return (root,)
-    beside = os.path.dirname(plan.script)
     return (
         (root,) if os.path.join(beside, "").startswith(os.path.join(root, "")) else (root, beside)
     )

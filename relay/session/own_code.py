@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -24,8 +23,8 @@ def own_roots(session: Session) -> list[str]:
     roots, launched = [session.config.project_root], session.launched
     if launched is not None:
         roots.append(launched.cwd)
-        if launched.script and not (launched.is_command or launched.is_launcher):
-            roots.append(os.path.dirname(launched.script))
+        if launched.own_folder:
+            roots.append(launched.own_folder)
     return list(dict.fromkeys(root for root in roots if root))
 
 

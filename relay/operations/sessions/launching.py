@@ -154,14 +154,19 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
     env = {**own_environment(), **body.env}
     limits = body.limits.model_dump(exclude_none=True)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
-    script = await _script(session, body, cwd) if body.script is not None else None
-    is_command = script is not None and _may_be_command(session, body) and is_no_python(script)
-    if is_command:
-        _require_plain_command(body, script, entry)
+    script = None if body.script is None else _script(session, body.script, cwd)
     named = body.script if _leads_to(body.script, cwd, script) else None
+    is_command = False
+    if script is not None:
+        is_command = _may_be_command(session, body) and is_no_python(script)
+        if is_command:
+            _require_plain_command(body, script, entry)
+            named = _word_of_command(script, env, named)
+        else:
+            await _check_syntax(session, script)
     return LaunchPlan(
         script=script,
-        named=_word_of_command(script, env, named) if is_command and script else named,
+        named=named,
         is_command=is_command,
         module=body.module,
         args=tuple(body.args),
@@ -241,7 +246,7 @@ def _may_be_command(session: Session, body: LaunchRequest) -> bool:
     return session.debugger.takes_python_path and body.debug_subprocesses is True
 
 
-def _require_plain_command(body: LaunchRequest, script: str | None, entry: bool) -> None:
+def _require_plain_command(body: LaunchRequest, script: str, entry: bool) -> None:
     """Raise InvalidRequest for what only a Python program has."""
     for field, given in (
         ("python_args", body.python_args),
@@ -261,9 +266,8 @@ def _word_of_command(script: str, env: Mapping[str, str], named: str | None) -> 
     return name if shutil.which(name, path=env.get("PATH")) == script else named or script
 
 
-async def _script(session: Session, body: LaunchRequest, cwd: str) -> str:
-    """The script's absolute path, checked; relative ones are of cwd, else of the project."""
-    asked = body.script or ""
+def _script(session: Session, asked: str, cwd: str) -> str:
+    """The script's absolute path; relative ones are of cwd, else of the project."""
     places = first_allowed(session.settings, "script", *_script_places(session, asked, cwd))
     path = _first_existing(places)
     if path is None:
@@ -274,10 +278,6 @@ async def _script(session: Session, body: LaunchRequest, cwd: str) -> str:
             similar=similar,
             suggestion=_line_of_script(places) or _other_target(asked, similar),
         )
-    if _may_be_command(session, body) and is_no_python(path):
-        return path
-    if _is_source_file(path) and Ability.CHECKS_SOURCE in session.debugger.abilities:
-        await _check_syntax(session, path)
     return path
 
 
@@ -319,6 +319,9 @@ def _is_source_file(path: str) -> bool:
 
 
 async def _check_syntax(session: Session, path: str) -> None:
+    """Raise what is wrong with a file of source, where the debugger can say so beforehand."""
+    if not _is_source_file(path) or Ability.CHECKS_SOURCE not in session.debugger.abilities:
+        return
     try:
         analysis = await session.debugger.check_source(path, session.config.python_path)
     except OSError as error:

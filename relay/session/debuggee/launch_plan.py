@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,6 +59,13 @@ class LaunchPlan:
     """Expressions whose writes are recorded from the beginning, with the places where they will be
     asked about, as the inspector takes them."""
 
+    @property
+    def own_folder(self) -> str | None:
+        """Where the script lies; None of a command, and of what pip has made to call a library: other people's lies there."""
+        if self.script is None or self.is_command or is_launcher(self.script):
+            return None
+        return os.path.dirname(self.script)
+
     def launched(self, rung: str) -> Launched:
         """What is launched, on a rung."""
         return Launched(
@@ -68,6 +76,5 @@ class LaunchPlan:
             env=self.extra_env,
             rung=rung,
             limits=self.limits,
-            is_command=self.is_command,
-            is_launcher=self.script is not None and is_launcher(self.script),
+            own_folder=self.own_folder,
         )

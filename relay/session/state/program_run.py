@@ -31,11 +31,8 @@ class Launched:
     rung: str
     limits: Mapping[str, int] = field(default_factory=dict)
     """What the system bounds of it."""
-    is_command: bool = False
-    """Whether the script is no program of the debugger's language: what it starts is debugged."""
-
-    is_launcher: bool = False
-    """Whether the script is none of the program's own, but calls an installed library's entry point."""
+    own_folder: str | None = None
+    """Where the script lies, if it is one of the program's own."""
 
     @property
     def label(self) -> str:

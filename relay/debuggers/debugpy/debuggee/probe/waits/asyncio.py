@@ -310,9 +310,8 @@ def needs_all(future: Any, places: list[AwaitPlace]) -> bool:
     return False
 
 
-def asyncio_answer(
-    one: FoundTask, relations: TaskRelations, places: list[AwaitPlace]
-) -> dict[str, Any]:
+def asyncio_answer(one: FoundTask, relations: TaskRelations, members: list[Any]) -> dict[str, Any]:
+    """members: those for whose ends the future is that it awaits, see `members_of`."""
     task, waits_for = one.task, None
     future = stored_field(task, "_fut_waiter")
     if one.state == "waiting":
@@ -326,7 +325,6 @@ def asyncio_answer(
             _end_of_group(c) is future for one in awaited[:1] for c in callbacks_of_task(one.task)
         ):
             kind = "group"
-        members = members_of(future, places) or []
         waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(members))
     parent = relations.get(_task_group_of(task))
     error = stored_field(task, "_exception")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 SHOWN_RELATIVES = 20
 """Children, awaiters and awaited tasks that one task shows; the rest is counted."""
 
-
 _MOST_AWAITED = 1000
 
 

@@ -219,13 +219,13 @@ def _task_answer(
         "total_frames": len(places),
         "blocked_on": attempt(waits.of, one, places),
     }
-    answer.update(_ANSWERS[one.kind](one, relations, places))
+    future = stored_field(one.task, "_fut_waiter") if one.kind == "asyncio" else None
+    members = None if future is None else attempt(members_of, future, places)
+    answer.update(_ANSWERS[one.kind](one, relations, members))
     awaited = answer["waits_for"]
     if one.kind == "asyncio" and awaited is not None and awaited["kind"] in ("future", "gather"):
-        future = stored_field(one.task, "_fut_waiter")
         if awaited["kind"] == "future":
             awaited["on"] = attempt(_name_of_future, places, future)
-        members = attempt(members_of, future, places)
         awaited["note"], workers = attempt(work.of_future, future, members) or (None, [])
         awaited["needs_all"] = attempt(needs_all, future, places, default=False)
         if members is None:
@@ -243,9 +243,9 @@ def _name_of_future(places: list[AwaitPlace], future: Any) -> str | None:
 
 
 _ANSWERS = {
-    "asyncio": lambda one, relations, places: asyncio_answer(one, relations, places),
-    "trio": lambda one, relations, places: trio_answer(one, relations),
-    "greenlet": lambda one, relations, places: greenlet_answer(one, relations),
+    "asyncio": lambda one, relations, members: asyncio_answer(one, relations, members or []),
+    "trio": lambda one, relations, members: trio_answer(one, relations),
+    "greenlet": lambda one, relations, members: greenlet_answer(one, relations),
 }
 
 
