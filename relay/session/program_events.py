@@ -62,10 +62,16 @@ class ProgramEvents(DebuggeeEvents):
         self._lifecycle.apply(Happening.STOPPED)
         self._stops.put(stop, self._lifecycle.stop_id)
         setting = setting_of(self._session.breakpoints, self._session.exceptions)
-        self._session.journey.arrive(stop, setting, pid=self._session.pid)
+        self._session.journey.arrive(stop, setting, in_child=self._is_in_child(stop))
         self._metrics.stops[stop.reason] += 1
         self._log.append("stopped", stopped_body(stop))
         self._note("program stopped", STEPS, reason=stop.reason, thread_id=stop.thread_id)
+
+    def _is_in_child(self, stop: Stop) -> bool:
+        """Whether another process than the one that was launched has stopped, or what that has become by exec."""
+        debuggee, process = self._session.debuggee, stop.process
+        has_become_another = debuggee is not None and debuggee.has_become_another
+        return has_become_another or (process is not None and process["pid"] != self._session.pid)
 
     def resumed(self, thread_id: int | None) -> None:
         self._session.journey.resumed()

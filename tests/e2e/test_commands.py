@@ -164,3 +164,18 @@ async def test_what_only_a_python_program_has_is_refused(api: Api, field: dict[s
     assert (refused.value.status, refused.value.code) == (400, "INVALID_REQUEST")
     assert refused.value.details["errors"][0]["field"] == next(iter(field))
     assert (await session.get("/status"))["status"] == "created"
+
+
+async def test_who_wrote_in_what_the_command_became_is_asked_of_a_record(
+    api: Api, program: Write
+) -> None:
+    """A second run of the command was told to have gone otherwise, though no run can be brought there."""
+    counts = program(COUNTS)
+    session = await api.session()
+    await session.breakpoint(counts.text, counts.line("done"))
+    line = f"exec '{sys.executable}' '{counts.path}' 3"
+    await session.launch(SHELL, args=["-c", line], debug_subprocesses=True, wait=60)
+    with pytest.raises(Refused, match="it stopped in a child process") as refused:
+        await session.post("/history", expression="number")
+    assert refused.value.code == "NOT_SUPPORTED"
+    assert "record" in refused.value.details["suggestion"]

@@ -121,12 +121,12 @@ class Journey:
             self.disturb("its threads were resumed one by one")
         self._is_announced = False
 
-    def arrive(self, stop: Stop, setting: Setting, *, pid: int | None) -> None:
-        """The program, whose process is `pid`, has stopped, or a child of it."""
+    def arrive(self, stop: Stop, setting: Setting, *, in_child: bool) -> None:
+        """The program has stopped, or a child of it."""
         if self.obstacle is not None:
             return
         place, goes_by = Place.of(stop), self.legs[-1].setting if self.legs else self.start
-        if stop.process is not None and stop.process["pid"] != pid:
+        if in_child:
             self.disturb(IN_CHILD)
         elif stop.reason not in REPEATED_REASONS or (self._was_traced(stop)):
             self.not_come_to = stop.id, place
