@@ -34,6 +34,7 @@ CALLING = """
     import functools
     import heapq
     import operator
+    import threading
 
     class Longer(list):
         def push(self, value):
@@ -184,6 +185,7 @@ CALLING = """
             print(error)
 
     print("start")  # @start
+    threading.Event().wait(0.01)  # the debugger's threads do so, too: what begins anew is looked at closely
     print(quiet(1) and quiet(4_000) if LOOKS else "")
     attempt(writes)
     attempt(raises)
@@ -216,6 +218,48 @@ async def test_calls_that_write_are_looked_at(api: Api, program: Write, version:
     assert [line for line in printed if line.startswith("[")] == [free] * 3
     others = [line for line in printed if not line.startswith("[")]
     assert others == [line for line in (await traced.printed()).splitlines() if line]
+
+
+HELD = """
+    import threading
+
+    items, gate, is_there, found = [0, 1], threading.Lock(), threading.Event(), []
+
+    def appends(into, count, value):
+        into.append(value)
+        for number in range(count):
+            into.append(number)
+        found.append(has_events())
+
+    def other(into):
+        is_there.set()
+        into.append(gate.acquire())
+        for number in range(4_000):
+            into.append(number)
+        found.append(has_events())
+
+    print("start")  # @start
+    gate.acquire()
+    thread = threading.Thread(target=other, args=([],))
+    thread.start()
+    is_there.wait()
+    appends([], 4_000, 0)
+    gate.release()
+    thread.join()
+    print(found)
+    items[0] = 2  # @break
+    print("over")
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_what_another_thread_is_about_to_write_is_looked_at_later(
+    api: Api, program: Write, version: str
+) -> None:
+    """Its line is an event as long as it may be the one that writes; those after it need not be."""
+    found, session = await stops(api, program(HAS_EVENTS + HELD), {}, ["items[0]"], version)
+    assert [change[:2] for *_, change in found if change[0]] == [["0", "2"]]
+    assert (await session.printed()).splitlines() == ["start", "[False, False]", "over"]
 
 
 BESIDE = """

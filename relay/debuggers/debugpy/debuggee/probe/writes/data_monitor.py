@@ -383,7 +383,7 @@ class DataMonitor:
             self.quiet = QuietEvents(live)
         changed, often = partial(attempt, self._changed), partial(attempt, self._hook_more)
         self.to_hook.find(self.codes)
-        jumped, came = partial(attempt, self._hook_jumped), partial(attempt, self.to_hook.come)
+        jumped, came = partial(attempt, self._hook_jumped), partial(attempt, self._came)
         calls = HookCalls(self.hooked.jumps, jumped, self.to_hook.codes, came)
         callbacks = self.quiet.callbacks(self.called, changed, often, calls)
         self.is_quiet = True  # who finds a change from now on looks closely, once this is over
@@ -414,7 +414,21 @@ class DataMonitor:
                 self._know(code, lines)
                 self.known_exits[code] = self.exits.get(code)
 
+    def _came(self, frame: Any, code: Any, line: int) -> None:
+        """Some lines of a code have been events while all is quiet. It looks itself, now or from now on."""
+        if code not in self.hooked.made:
+            self.to_hook.come(frame, code, line)
+            return
+        self.to_hook.wait_at(code)
+        if code not in self.armed and data_state.lock.acquire(blocking=False):
+            try:
+                if self.is_quiet:
+                    self._leave_hooked()
+            finally:
+                data_state.lock.release()
+
     def _leave_hooked(self) -> None:
+        """Their lines are no events any more; but of what another thread is about to write, perhaps, later."""
         at_writes = self.hooked.codes_at_writes()
         for code in list(self.hooked.made):
             if code in self.codes and code not in self.armed and code not in at_writes:

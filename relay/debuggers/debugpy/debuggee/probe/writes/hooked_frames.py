@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 _MOST_HOOKED_FRAMES = 50  # that get a code of their own
 _LEAST_LINES = 2000  # events of a code before it is worth it: as long as that takes
-_LINES_BETWEEN = 20  # before it is tried again where it could not be
+_LINES_BETWEEN = (
+    20  # before it is tried again where it could not be, or whether events are needed yet
+)
 
 
 class FramesToHook:
@@ -50,20 +52,25 @@ class FramesToHook:
         self._made = 0
 
     def find(self, known: CodeTable) -> None:
-        """Which there may be, of codes that have events: with their WriteLines."""
+        """Which there may be, of codes that have events: with their WriteLines. Those that look wait too, until they
+        have no events any more."""
         self.codes.clear()
         self._known = known
-        if not self._hooked.watches or self._made >= _MOST_HOOKED_FRAMES:
-            return
+        may_be_more = bool(self._hooked.watches) and self._made < _MOST_HOOKED_FRAMES
         for code in known:
-            is_met = code in self._stay or code in self._hooked.made
-            if not is_met and known.get(code).writes:
+            if code in self._hooked.made:
+                self.wait_at(code)
+            elif may_be_more and code not in self._stay and known.get(code).writes:
                 self.codes[id(code)] = self._patience.get(code, _LEAST_LINES)
+
+    def wait_at(self, code: Any) -> None:
+        """Some lines more of a code that has events."""
+        self.codes[id(code)] = _LINES_BETWEEN
 
     def come(self, frame: Any, code: Any, line: int) -> None:
         """A line of such a frame is about to begin, and nothing has changed: it goes on in another code, if it
         can here."""
-        self.codes[id(code)] = _LINES_BETWEEN
+        self.wait_at(code)
         if not does_nothing_at(code, line) or not data_state.lock.acquire(blocking=False):
             return
         try:

@@ -114,7 +114,7 @@ class HookCalls(NamedTuple):
     jumped: Callable[..., Any]
     """Is given all jumps in these, with the frame and the event's arguments."""
     under_way: dict[int, int]
-    """By the ids of codes that have frames which are to go on in such a one: how many lines they wait before."""
+    """By the ids of codes whose lines need not be events, perhaps, from such a one on: how many come before that."""
     came: Callable[..., Any]
     """Is given the lines after that, in the same way."""
 
