@@ -961,15 +961,17 @@ FORKING = """
 """
 
 
-def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
+def test_a_call_of_a_child_is_traced_and_counted_if_it_is_debugged(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Program.write(tmp_path / "forking.py", FORKING)
     monkeypatch.setenv("WHO", "the first, too")
-    _, _, err = finish(start("--children", "--trace", "work", "--", "forking.py"))
-    call, end = blocks(err)
-    assert call.startswith("stop 1] trace of work(number=7) at forking.py:3, called from ")
-    assert end == "end] exit code 0, 1 stop\n"
+    for condition, number in (("", 5), (":number > 5", 7)):
+        _, _, err = finish(start("--children", "--trace", f"work{condition}", "--", "forking.py"))
+        call, end = blocks(err)
+        place = f"work(number={number}) at forking.py:3, called from "
+        assert call.startswith(f"stop 1] trace of {place}")
+        assert end == "end] exit code 0, 1 stop\n"
     monkeypatch.setenv("WHO", "the child")
     asked = ("--break", "forking.py:4", "--record", "work:number", "--why", "number")
     _, _, err = finish(start(*asked, "--until", "1", "--", "forking.py"))
@@ -981,15 +983,12 @@ def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
         "Run it with --record PLACE:EXPR (FILE:LINE or a function): each process that is debugged"
     )
     assert f"\n  {way_out}" in err
-    missed = "1 process ran without the debugger: a fork; "
-    for options, said in (
-        (("--trace", "work"), "--trace is of the first process only, --break stops in the others"),
-        (("--calls",), "--calls is of the first process only, --break stops in the others"),
-    ):
+    missed = "1 process ran without the debugger: a fork; calls there are not known: --children follows them"
+    for options in (("--trace", "work"), ("--calls",)):
         _, _, err = finish(start(*options, "--", "forking.py"))
-        assert err.splitlines()[-1] == missed + said
-        _, _, err = finish(start("--children", *options, "--", "forking.py"))
-        assert err.splitlines()[-1] == f"1 child process was debugged, too; {said}"
+        assert err.splitlines()[-1] == missed
+    _, _, err = finish(start("--children", "--calls", "--", "forking.py"))
+    assert "work(number=5) → 6\n" in err
 
 
 def test_what_a_call_raised_is_told_by_the_name_that_the_condition_sees_it_by(

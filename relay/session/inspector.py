@@ -255,6 +255,10 @@ class Inspector(ABC):
         """Have the rows that wait in the debuggee sent, as events before this returns."""
 
     @abstractmethod
+    async def kill_answered(self, pid: int) -> None:
+        """The program may kill this process, which it has said it is about to: it was asked for its last words."""
+
+    @abstractmethod
     async def trace_start(self, **wanted: Any) -> bool:
         """Have a call recorded from now on, in place of any before; False if it cannot be."""
 

@@ -61,6 +61,7 @@ class ProgramEvents(DebuggeeEvents):
     def stopped(self, stop: Stop) -> None:
         self._lifecycle.apply(Happening.STOPPED)
         self._stops.put(stop, self._lifecycle.stop_id)
+        self._run.trace.hold()
         setting = setting_of(self._session.breakpoints, self._session.exceptions)
         self._session.journey.arrive(stop, setting, in_child=self._is_in_child(stop))
         self._metrics.stops[stop.reason] += 1
@@ -125,11 +126,15 @@ class ProgramEvents(DebuggeeEvents):
     def _note(self, event: str, level: int = logging.INFO, **fields: Field) -> None:
         note(log, event, level, session_id=self._session.id, **fields)
 
-    def trace_ended(self, trace: Mapping[str, Any]) -> None:
-        self._run.keep_trace(trace)
+    def trace_ended(
+        self, number: int, process: Mapping[str, Any], trace: Mapping[str, Any]
+    ) -> None:
+        self._run.trace.keep(number, process, trace)
 
-    def calls_ended(self, calls: Mapping[str, Any]) -> None:
-        self._run.keep_calls(calls)
+    def calls_ended(
+        self, number: int, process: Mapping[str, Any], calls: Mapping[str, Any]
+    ) -> None:
+        self._run.calls.keep(number, process, calls)
 
     # What it prints and reads ----------------------------------------------------
 
@@ -191,6 +196,9 @@ class ProgramEvents(DebuggeeEvents):
                 "message": message,
             },
         )
+
+    def last_words_heard(self, pid: int) -> None:
+        self._run.hear_last_words(pid)
 
     def process_lost(self, words: str, pid: int | None) -> None:
         self._run.lose(words, pid)

@@ -240,13 +240,36 @@ def test_what_a_script_of_a_shell_starts_is_asked_like_any_program(
     assert "total: int = 3" in shell("locals")
 
 
-@pytest.mark.parametrize("option", [["--trace", "total"], ["--calls"]])
-def test_what_is_asked_of_the_first_process_is_refused_of_one_that_is_no_python(
-    start: Start, tmp_path: Path, option: list[str]
+PRICES = """
+    def price(number):
+        return number * 2  # @price
+
+    print(price(3), price(4))
+"""
+
+
+def test_calls_of_what_a_command_starts_are_recorded(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "prices.py", PRICES)
+    executable(tmp_path / "ci.sh", f"#!/bin/sh\n{sys.executable} prices.py || exit 9\n")
+    code, out, err = finish(start("--trace", "price:number == 4", "--children", "--", "./ci.sh"))
+    assert (code, out) == (0, b"6 8\n"), err
+    assert "[stop 1] trace of price(number=4) at prices.py:1, called from prices.py:4" in err
+    assert err.endswith("[end] exit code 0, 1 stop\n")
+    asked = ("--trace", "price", "--until-result", "result > 8")
+    code, out, err = finish(start(*asked, "--children", "--", "./ci.sh"))
+    assert err.endswith("--trace price: no call ended so; 2 calls went by\n"), err
+    code, out, err = finish(start("--calls", "--children", "--", "./ci.sh"))
+    said = "[calls] 2 calls of 1 function\nprice(number=3) → 6\nprice(number=4) → 8\n[end] "
+    assert said in err, err
+
+
+@pytest.mark.parametrize("asked", [("--trace", "nothing("), ("--trace", "price:1 +")])
+def test_what_cannot_be_traced_in_what_a_command_starts_is_refused(
+    start: Start, tmp_path: Path, asked: tuple[str, str]
 ) -> None:
-    executable(tmp_path / "ci.sh", "#!/bin/sh\ntrue\n")
-    code, _, err = finish(start(*option, "--children", "--", "./ci.sh"))
-    assert (code, f"{option[0]} is of the first process, which is ./ci.sh" in err) == (2, True), err
+    executable(tmp_path / "ci.sh", "#!/bin/sh\ntouch ran\n")
+    code, _, err = finish(start(*asked, "--children", "--", "./ci.sh"))
+    assert (code, "--trace" in err, (tmp_path / "ran").exists()) == (2, True, False), err
 
 
 def test_a_command_for_another_debugger_is_named_by_its_path(

@@ -247,7 +247,8 @@ async def run_recorded(
             await trio.to_thread.run_sync(join_tail, stream)
             progress.end()
             stdout, stderr = all_printed(session)
-            calls = session.program_run.calls
+            words = session.program_run.calls.last_words.get(0)
+            calls = None if words is None else words.record
             said = (failure_words if session.exit_code else _of_success)(stdout, stderr)
             return Ran(
                 side=side,

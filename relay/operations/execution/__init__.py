@@ -9,6 +9,7 @@ trace_text  that as text, within a budget
 traced_sources  what its lines say, and where their statements begin
 uncalled    what may be meant by the name of a function that was never called
 calls       the tree of own calls: the verb
+joined_calls  those of several processes as one
 calls_text  that as text, within a budget
 unmet_focus  why nothing of what was named was called
 recording   what both verbs have in common: how a recording is reached

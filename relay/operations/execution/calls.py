@@ -33,15 +33,17 @@ from relay.operations.execution.calls_text import (
     left_by,
     rows_of,
 )
+from relay.operations.execution.joined_calls import joined_calls
 from relay.operations.execution.recording import (
     GONE,
     Record,
-    begin_here,
+    Records,
+    begin_in,
     begun_whole,
-    gone_with,
-    in_one_process,
-    present_record,
+    beside,
+    process_in_words,
     recorder_of,
+    records_of,
     require_room,
 )
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
@@ -52,6 +54,7 @@ from relay.operations.paths import is_file_or_folder
 from relay.operations.report.report_text import cut, size
 from relay.session.dap.stack import stack
 from relay.session.debugger import Ability
+from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -93,15 +96,33 @@ async def get_calls(session: Session, *, query: CallsView) -> CallsResult:
     return await _result(session, session.events.last_seq, query)
 
 
-async def start_calls(session: Session, body: CallsRequest) -> None:
-    """Have calls recorded from now on; the program goes on as it does."""
+async def calls_here(session: Session, view: CallsView) -> CallsResult:
+    """The same of the process alone that has stopped; of all if none has."""
+    return await _result(session, session.events.last_seq, view, only_stopped=True)
+
+
+async def start_calls(session: Session, body: CallsRequest, *, only_stopped: bool = False) -> None:
+    """Have calls recorded from now on, in the process that has stopped and in those that join; it goes on as it does.
+
+    If the program itself has stopped, in all that there are, too. only_stopped: in that one alone, anew; the others go on with theirs.
+    """
     focus = await focus_of(session, body.focus)
     named = body.start and await named_function(session, "from", body.start)
-    start = named.name if named else None
-    can = await recorder_of(session, "record calls").calls_start(focus=focus, start=start)
-    require_room(can, "recording")
-    session.program_run.drop_calls()
-    begin_here(session)
+    wanted: dict[str, Any] = {"focus": focus, "start": named.name if named else None}
+    inspector, recording = recorder_of(session, "record calls"), session.program_run.calls
+    group = session.live_debuggee.group
+    if only_stopped:
+        here = group.current
+        require_room(await inspector.calls_start(**wanted), "recording")
+        recording.begun(here.number, group.process_of(here))
+        return
+    start = partial(_start, wanted)
+    everywhere = group.current is group.program
+    await begin_in(session, recording, wanted, start, "recording", everywhere=everywhere)
+
+
+async def _start(wanted: Mapping[str, Any], inspector: Inspector) -> bool:
+    return await inspector.calls_start(**wanted)
 
 
 async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
@@ -115,9 +136,11 @@ async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
 
 async def keep_calls(session: Session) -> None:
     """Keep what is recorded by now, of a program that is about to be ended by force."""
-    record = await _present(session)
-    if record is not None and record["state"] == "recording":
-        session.program_run.keep_calls({**record, "state": "ended"})
+    records = await _records(session)
+    for one in records.found:
+        if one.is_there and one.record["state"] == "recording":
+            ended = {**one.record, "state": "ended"}
+            session.program_run.calls.keep(one.number, one.process, ended)
 
 
 async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
@@ -162,10 +185,16 @@ async def _focused(session: Session, name: str) -> str:
 
 
 async def _result(
-    session: Session, cursor: int, view: CallsView, start: str | None = None
+    session: Session,
+    cursor: int,
+    view: CallsView,
+    start: str | None = None,
+    *,
+    only_stopped: bool = False,
 ) -> CallsResult:
-    record = await recorded(session)
-    reason = _reason(session, record)
+    records = await _records(session, only_stopped=only_stopped)
+    record = _joined(session, records)
+    reason = _reason(session, record, records)
     incomplete = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
     found = calls_text(record, view.max_chars - size(incomplete), await _failure_left(session))
     none = ""
@@ -213,23 +242,26 @@ async def _why_none(session: Session, record: Record, start: str | None, room: i
     return cut("; " + why, room)
 
 
-async def recorded(session: Session) -> Record:
-    """The record in the debuggee, or what it was when the program ended."""
-    if session.program_run.calls is None:
-        record = await _present(session)
-        if record is not None:
-            return record
-    kept = session.program_run.calls
-    if kept is None:
-        was_begun = session.program_run.was_recorded
-        return NOT_REPORTED if session.is_over and was_begun else NOTHING
-    return kept
-
-
-async def _present(session: Session) -> Record | None:
-    return await present_record(
-        session, "record calls", lambda inspector, stopped: inspector.calls_read(stopped=stopped)
+async def _records(session: Session, *, only_stopped: bool = False) -> Records:
+    return await records_of(
+        session,
+        "record calls",
+        session.program_run.calls,
+        lambda inspector, stopped: inspector.calls_read(stopped=stopped),
+        only_stopped=only_stopped,
     )
+
+
+def _joined(session: Session, records: Records) -> Record:
+    """The records of all processes as one, in which each has threads of its own name."""
+    found = [one for one in records.found if one.record["calls"]] or list(records.found[:1])
+    if not found:
+        was_begun = session.program_run.calls.was_begun
+        return NOT_REPORTED if session.is_over and was_begun else NOTHING
+    is_alone = len(session.program_run.calls.begun_in) == 1
+    if len(found) == 1 and (is_alone or found[0].number == 0):
+        return found[0].record
+    return joined_calls([(process_in_words(one.process), one.record) for one in found])
 
 
 def _whose(places: Sequence[str], room: int) -> str:
@@ -239,19 +271,21 @@ def _whose(places: Sequence[str], room: int) -> str:
     return text if size(text) <= room else ""
 
 
-def _reason(session: Session, record: Record) -> str | None:
+def _reason(session: Session, record: Record, records: Records) -> str | None:
     """Why the tree is not complete."""
-    if record is NOTHING and (gone := gone_with(session)) is not None:
-        return gone
+    unknown = records.unknown()
+    if record is NOTHING and unknown is not None:
+        return unknown
     if record["complaint"]:
         return str(record["complaint"])
     if record is NOT_REPORTED:
         return GONE
-    return {
+    why = {
         "none": "no calls of this run were recorded",
-        "recording": f"it is still recorded{in_one_process(session)}",
+        "recording": f"it is still recorded{beside(session, session.program_run.calls)}",
         "replaced": "another question took its place",
     }.get(record["state"])
+    return "; ".join(filter(None, (why, unknown))) or None
 
 
 def _tree(record: Record) -> list[RecordedCall]:

@@ -1,13 +1,13 @@
-"""What a trace of one call and a tree of calls have in common: the program records, and is asked.
+"""What a trace of one call and a tree of calls have in common: each process of the program records, and is asked.
 
-Knows how a recording is reached while the program is there. Knows nothing of what is recorded.
+Knows how a recording is reached while the processes are there. Knows nothing of what is recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import trio
 
@@ -16,10 +16,13 @@ from relay.errors import NotSupported, RelayError
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
 from relay.session.session import Session
+from relay.session.state.recording import Recording
 
 Record: TypeAlias = Mapping[str, Any]
 
 ALIVE = (Phase.RUNNING, Phase.PAUSED)
+OTHERS_SECONDS = 2.0
+"""How long the processes that have not stopped may take to begin or to end: one may be in a call of C code."""
 MOST_NAMED = 3
 """Of other processes."""
 OTHERWISE = "Set a breakpoint in the function instead, and step"
@@ -60,54 +63,196 @@ async def begun_whole(end: Callable[[], Awaitable[object]]) -> AsyncIterator[Non
             raise
 
 
-def begin_here(session: Session) -> None:
-    """Note in which process a recording begins: the one that has stopped."""
-    stop = session.stop
-    here = session.pid if stop is None or stop.process is None else int(stop.process["pid"])
-    session.program_run.record_in(here)
+class ProcessRecord(NamedTuple):
+    """What one process has recorded."""
+
+    number: int
+    """That of the process within the session: 0 is the program."""
+    process: Mapping[str, Any]
+    record: Record
+    is_there: bool
+    """Whether it can go on recording: else these are its last words."""
 
 
-def gone_with(session: Session) -> str | None:
-    """Why there is no record while the program is there: it went with the process that had it."""
-    begun = session.program_run.recorded_in
-    if begun is None or session.phase not in ALIVE or _keeper_of(session) is not None:
-        return None
-    return f"what was recorded went with process {begun}, which has ended"
+class Records(NamedTuple):
+    """What all of them have: that which has stopped first, then the program and its children; those that have ended
+    last."""
+
+    found: Sequence[ProcessRecord]
+    lost: Sequence[Mapping[str, Any]]
+    """Processes that have ended without a word of it."""
+    silent: Sequence[Mapping[str, Any]] = ()
+    """Those that do not answer."""
+
+    def unknown(self) -> str | None:
+        """Of which processes something may be missing, in words; None if of none."""
+        words = []
+        if self.lost:
+            have = "has" if len(self.lost) == 1 else "have"
+            words.append(f"what was recorded went with {_numbers(self.lost)}, which {have} ended")
+        if self.silent:
+            does = "does" if len(self.silent) == 1 else "do"
+            words.append(f"{_numbers(self.silent)} {does} not answer")
+        return "; ".join(words) or None
 
 
-def in_one_process(session: Session) -> str:
-    """Behind what has not been recorded yet: other processes of the session, whose calls are not."""
-    keeper = None if session.phase not in ALIVE else _keeper_of(session)
-    others = [] if keeper is None else keeper.group.others(keeper)
-    if keeper is None or not others:
-        return ""
-    named = ", ".join(f"{one['pid']} ({one['name']})" for one in others[:MOST_NAMED])
-    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-    there = f"not in {named}{more}: ask at a stop there, at a breakpoint say"
-    return f", in process {keeper.pid} alone, {there}"
+async def begin_in(
+    session: Session,
+    recording: Recording,
+    wanted: Mapping[str, Any],
+    start: Callable[[Inspector], Awaitable[bool]],
+    what: str,
+    *,
+    everywhere: bool,
+) -> None:
+    """Begin it in the process that has stopped, and in those that join from now on. Before that is sent on.
 
-
-def _keeper_of(session: Session) -> Debuggee | None:
-    """The process that records; None if it has gone."""
-    if session.debuggee is None:
-        return None
-    return session.debuggee.group.with_pid(session.program_run.recorded_in)
-
-
-async def present_record(
-    session: Session, verb: str, read: Callable[[Inspector, bool], Awaitable[Record | None]]
-) -> Record | None:
-    """What has been recorded by now, in whatever process; None if it has ended, also while it was asked.
-
-    read: asks a process, and is told whether that has stopped.
+    everywhere: in all others that there are, too. Where the same is under way already, after a stop elsewhere, it goes on. Raises NotSupported if the process that
+    has stopped has no room for it; of the others such a one is left out.
     """
-    keeper = None if session.phase not in ALIVE else _keeper_of(session)
-    if keeper is None:
-        return None
-    stopped = session.stop is not None and keeper.group.has_stopped(keeper)
-    try:
-        return await read(_inspector_of(keeper, verb), stopped)
-    except RelayError:
-        if session.phase in ALIVE and _keeper_of(session) is not None:
-            raise
-        return None
+    group = session.live_debuggee.group
+    here = group.current
+    require_room(await start(_inspector_of(here, what)), what)
+    if recording.is_held and recording.wanted == wanted:
+        recording.ask_again()
+    else:
+        recording.begin(wanted)
+        group.drop_trace_stops()
+    recording.begun(here.number, group.process_of(here))
+
+    async def begin(member: Debuggee) -> None:
+        assert member.inspector is not None
+        if member.number in recording.begun_in:
+            return
+        recording.begun(
+            member.number, group.process_of(member)
+        )  # it has it, though it may answer late
+        if not await start(member.inspector):
+            recording.not_begun(member.number)
+
+    if everywhere:
+        with trio.move_on_after(OTHERS_SECONDS):
+            await group.send_to_others(here, begin)
+
+
+async def end_elsewhere(session: Session) -> None:
+    """A trace that is not asked for again ends, in the processes, too, that have not stopped. Before the resume."""
+    recording = session.program_run.trace
+    if recording.wanted is None or not recording.is_held:
+        return
+    recording.end()
+    group = session.live_debuggee.group
+    group.drop_trace_stops()
+    here = group.current
+
+    async def end(member: Debuggee) -> None:
+        assert member.inspector is not None
+        if member.number in recording.begun_in:
+            record = await member.inspector.trace_read(stopped=True)
+            if record is not None:
+                recording.keep(member.number, group.process_of(member), record)
+
+    with trio.move_on_after(OTHERS_SECONDS):
+        await group.send_to_others(here, end)
+
+
+async def records_of(
+    session: Session,
+    verb: str,
+    recording: Recording,
+    read: Callable[[Inspector, bool], Awaitable[Record | None]],
+    *,
+    only_stopped: bool = False,
+) -> Records:
+    """What has been recorded by now, of processes that have ended, too.
+
+    read: asks a process, and is told whether that has stopped. only_stopped: of the process alone that has stopped, if one has.
+    Raises RelayError if nobody answers who should.
+    """
+    group = (
+        session.debuggee.group if session.debuggee is not None and session.phase in ALIVE else None
+    )
+    members = (
+        []
+        if group is None
+        else [one for one in group.answering() if one.number in recording.begun_in]
+    )
+    only_stopped = only_stopped and session.stop is not None
+    if group is not None and session.stop is not None:
+        here = group.current
+        members.sort(key=lambda one: one is not here)
+        members = [one for one in members if not only_stopped or one is here]
+    answers: dict[int, Record | RelayError | None] = {}
+
+    async def ask(member: Debuggee) -> None:
+        assert group is not None
+        stopped = session.stop is not None and group.has_stopped(member)
+        try:
+            answers[member.number] = await read(_inspector_of(member, verb), stopped)
+        except RelayError as error:
+            answers[member.number] = error
+
+    async with trio.open_nursery() as nursery:
+        for member in members:
+            nursery.start_soon(ask, member)
+    found, silent, failures = [], [], []
+    for member in members:
+        answer, process = answers[member.number], recording.begun_in[member.number]
+        if isinstance(answer, RelayError):
+            assert group is not None
+            if session.phase in ALIVE and member in group.answering():
+                silent.append(process)
+                failures.append(answer)
+        elif answer is not None:
+            found.append(ProcessRecord(member.number, process, answer, is_there=True))
+    found += [
+        ProcessRecord(number, words.process, words.record, is_there=False)
+        for number, words in sorted(recording.last_words.items())
+        if not only_stopped and number not in answers
+    ]
+    if failures and not found:
+        raise failures[0]
+    return Records(found, _lost(session, recording), silent)
+
+
+def _lost(session: Session, recording: Recording) -> list[Mapping[str, Any]]:
+    group = (
+        session.debuggee.group if session.debuggee is not None and session.phase in ALIVE else None
+    )
+    there = {one.number for one in group.answering()} if group is not None else set()
+    known = there | recording.last_words.keys()
+    return [process for number, process in recording.begun_in.items() if number not in known]
+
+
+def beside(session: Session, recording: Recording) -> str:
+    """Behind what has not been recorded yet: other processes of the session, whose calls are not."""
+    if session.debuggee is None or session.phase not in ALIVE:
+        return ""
+    there = session.debuggee.group.answering()
+    keepers = [one for one in there if one.number in recording.begun_in]
+    others = [one for one in there if one.number not in recording.begun_in]
+    if not keepers or not others:
+        return ""
+    process_of = session.debuggee.group.process_of
+    named = ", ".join(
+        process_in_words(process_of(one)).removeprefix("process ") for one in others[:MOST_NAMED]
+    )
+    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    alone = _numbers([process_of(one) for one in keepers])
+    return f", in {alone} alone, not in {named}{more}: ask at a stop there, at a breakpoint say"
+
+
+def process_in_words(process: Mapping[str, Any]) -> str:
+    """A process, by its number and what it is called."""
+    return f"process {process['pid']} ({process['name']})"
+
+
+def _numbers(processes: Sequence[Mapping[str, Any]]) -> str:
+    """Some processes, by their numbers."""
+    pids = [str(one["pid"]) for one in processes]
+    if len(pids) == 1:
+        return f"process {pids[0]}"
+    more = f" and {len(pids) - MOST_NAMED} more" if len(pids) > MOST_NAMED else ""
+    shown = pids[:MOST_NAMED]
+    named = ", ".join(shown) if more else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f"processes {named}{more}"

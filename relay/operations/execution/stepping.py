@@ -35,6 +35,7 @@ from relay.models.execution import (
     StepRequest,
     Waiting,
 )
+from relay.operations.execution.recording import end_elsewhere
 from relay.operations.inspect.inspection import reported_threads
 from relay.operations.inspect.snapshot import included_parts, values_within
 from relay.operations.report.blocked import (
@@ -354,6 +355,7 @@ async def _resume(
 async def _released(session: Session, stop: Stop, verb: str) -> Debuggee:
     """The process of `stop`, in which no value is kept any more that was shown."""
     require_unmoved(session, stop, verb)
+    await end_elsewhere(session)
     debuggee = session.live_debuggee
     if debuggee.inspector is not None:
         await debuggee.inspector.release()

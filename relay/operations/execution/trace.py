@@ -7,6 +7,7 @@ the calls it made, how it ended. Recorded in the debuggee, without a round trip 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,13 +22,11 @@ from relay.operations.breakpoints.placing import check_texts
 from relay.operations.execution.recording import (
     GONE,
     Record,
-    begin_here,
+    Records,
+    begin_in,
     begun_whole,
-    gone_with,
-    in_one_process,
-    present_record,
     recorder_of,
-    require_room,
+    records_of,
 )
 from relay.operations.execution.run_to import line_with_code
 from relay.operations.execution.stepping import (
@@ -56,6 +55,7 @@ from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
 from relay.session.debugger import Ability
+from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
@@ -105,26 +105,55 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     inspector = recorder_of(session, "trace a call")
     wanted = await _wanted(session, body)
     require_unmoved(session, stop, "trace a call")
-    async with begun_whole(partial(inspector.trace_read, stopped=True)):
-        can = await inspector.trace_start(
-            function=wanted.function,
-            path=wanted.path,
-            line=wanted.line,
-            def_line=wanted.def_line,
-            number=body.call,
-            depth=body.depth,
-            condition=body.condition,
-            reveal_values=body.reveal,
-            until_result=body.until_result,
-        )
-        require_room(can, "trace")
-        session.program_run.drop_trace()
-        begin_here(session)
+    async with begun_whole(partial(_end_here, session, inspector)):
+        given = _given(wanted, body)
+        recording = session.program_run.trace
+        start = partial(_start, given)
+        await begin_in(session, recording, given, start, "trace", everywhere=True)
         cursor = session.events.last_seq
         thread = {"threadId": stop.thread_id}
         await resume_all(session, stop, "trace a call", thread, expects_stop=True)
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
+
+
+async def _start(given: Mapping[str, Any], inspector: Inspector) -> bool:
+    return await inspector.trace_start(**given)
+
+
+async def _end_here(session: Session, inspector: Inspector) -> None:
+    """The program stands where it stood: what resumes it ends the trace in the other processes."""
+    session.program_run.trace.hold()
+    await inspector.trace_read(stopped=True)
+
+
+async def want_trace(session: Session, body: TraceRequest) -> None:
+    """Have each process that the next launch's program starts traced as it joins: of a program that is no Python.
+
+    Raises InvalidRequest for what cannot be traced, NotSupported where the debugger cannot.
+    """
+    require_tracer(session)
+    await _check(session, body)
+    if body.function is None:
+        wanted = await _around_line(session, body)
+    else:
+        wanted = Wanted((await named_function(session, "function", body.function)).name)
+    session.program_run.want_trace(_given(wanted, body))
+
+
+def _given(wanted: Wanted, body: TraceRequest) -> Mapping[str, Any]:
+    """What the debuggee takes to begin it."""
+    return {
+        "function": wanted.function,
+        "path": wanted.path,
+        "line": wanted.line,
+        "def_line": wanted.def_line,
+        "number": body.call,
+        "depth": body.depth,
+        "condition": body.condition,
+        "reveal_values": body.reveal,
+        "until_result": body.until_result,
+    }
 
 
 def require_tracer(session: Session) -> None:
@@ -137,17 +166,31 @@ async def get_trace(session: Session, *, query: TraceView) -> TraceResult:
     return await _result(session, session.events.last_seq, query)
 
 
+async def trace_here(session: Session, view: TraceView) -> TraceResult:
+    """The same in the process alone that has stopped; in all if none has."""
+    return await _result(session, session.events.last_seq, view, only_stopped=True)
+
+
 # Which function ------------------------------------------------------------------------------
 
 
 async def _wanted(session: Session, body: TraceRequest) -> Wanted:
-    named = Breakpoint(id="", path="", line=0, function=body.function, condition=body.condition)
-    await check_texts(session, named)
-    await _check_until(session, body.until_result)
+    await _check(session, body)
     if body.function is not None:
         function = await named_function(session, "function", body.function)
         is_found = function.path is not None or await _is_loaded(session, function.name)
         return Wanted(function.name, is_found=is_found)
+    return await _around_line(session, body)
+
+
+async def _check(session: Session, body: TraceRequest) -> None:
+    named = Breakpoint(id="", path="", line=0, function=body.function, condition=body.condition)
+    await check_texts(session, named)
+    await _check_until(session, body.until_result)
+
+
+async def _around_line(session: Session, body: TraceRequest) -> Wanted:
+    """The function around a line. Raises InvalidRequest if there is none."""
     assert body.file is not None
     assert body.line is not None
     spec = BreakpointSpec(file=body.file, line=body.line)
@@ -273,11 +316,23 @@ def _refusal(
 
 
 async def _result(
-    session: Session, cursor: int, view: TraceView, unknown: str | None = None
+    session: Session,
+    cursor: int,
+    view: TraceView,
+    unknown: str | None = None,
+    *,
+    only_stopped: bool = False,
 ) -> TraceResult:
     """unknown: the name of the function, if nothing was called so when the trace began."""
-    record = await _reported(session)
-    root, reason = record["root"], _reason(session, record)
+    records = await records_of(
+        session,
+        "trace a call",
+        session.program_run.trace,
+        lambda inspector, stopped: inspector.trace_read(stopped=stopped),
+        only_stopped=only_stopped,
+    )
+    record = _of_all(session, records)
+    root, reason = record["root"], _reason(session, record, records)
     paths = () if root is None else paths_of(root)
     sources = await TracedSources.read(paths, record.get("sources", {}))
     tree = None if root is None else tree_of(root, sources.text)
@@ -311,22 +366,33 @@ async def _result(
     )
 
 
-async def _reported(session: Session) -> Record:
-    """What the debuggee has recorded, or had when it said its last words."""
-    if session.program_run.trace is None:
-        record = await _present(session)
-        if record is not None:
+def _of_all(session: Session, records: Records) -> Record:
+    """The call that was meant, of whatever process; else that of the first, with the counts of all."""
+    found = [one.record for one in records.found]
+    if not found:
+        was_begun = session.program_run.trace.was_begun
+        return NOT_REPORTED if session.is_over and was_begun else NONE
+    for record in found:
+        if record["state"] == "complete":
             return record
-    run = session.program_run
-    if run.trace is None:
-        return NOT_REPORTED if session.is_over and run.was_traced else NONE
-    return run.trace
-
-
-async def _present(session: Session) -> Record | None:
-    return await present_record(
-        session, "trace a call", lambda inspector, stopped: inspector.trace_read(stopped=stopped)
+    first = next((one for one in found if one["root"] is not None), found[0])
+    if len(found) == 1:
+        return first
+    waits = (
+        "waiting"
+        if first["state"] == "ended" and any(one["state"] == "waiting" for one in found)
+        else first["state"]
     )
+    joined = {**first, "state": waits, "called": sum(one["called"] for one in found)}
+    for name in ("passed", "raised"):
+        if first.get(name) is not None:
+            joined[name] = sum(one.get(name) or 0 for one in found)
+    errors = [one for one in found if one.get("until_error") is not None]
+    if errors:
+        joined.update(
+            {name: errors[0].get(name) for name in ("until_error", "until_error_of_result")}
+        )
+    return joined
 
 
 def _text(
@@ -346,25 +412,26 @@ def _text(
     return TraceText(text + note, is_cut, whole and whole + size(note))
 
 
-def _reason(session: Session, record: Record) -> str | None:
+def _reason(session: Session, record: Record, records: Records) -> str | None:
     """Why the trace is not complete."""
     if record is NONE:
-        return gone_with(session) or "no call of this run was traced"
+        return records.unknown() or "no call of this run was traced"
     if record is NOT_REPORTED:
         return GONE
     state, called = record["state"], _calls_so_far(record)
     if state == "complete":
         return None
+    unknown = f"; {words}" if (words := records.unknown()) is not None else ""
     if record["root"] is not None:
         if state == "recording":
             return "the call is not over yet; it is still recorded"
         return "the program ended in the call" if state == "ended" else _other_stop(session)
     if state == "waiting":
-        return f"the call has not come yet; {called}{in_one_process(session)}"
+        return f"the call has not come yet; {called}{unknown}"
     what = "the call" if record.get("passed") is None else "a call ended so"
     if state == "ended":
-        return f"the program ended before {what}; {called}"
-    return f"{_other_stop(session)}, before {what}; {called}"
+        return f"the program ended before {what}; {called}{unknown}"
+    return f"{_other_stop(session)}, before {what}; {called}{unknown}"
 
 
 def _is_never_called(record: Record) -> bool:

@@ -95,7 +95,8 @@ def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
     if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
         return False
     was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
-    return was_killed or bool(session.program_run.losses)
+    run = session.program_run
+    return was_killed or any(loss.pid not in run.heard for loss in run.losses)
 
 
 def not_debugged(children: Sequence[ChildProcess], attach: str) -> list[str]:

@@ -211,7 +211,7 @@ def _check_python(session: Session) -> None:
 
 
 def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:
-    """Which: with `auto` all where a breakpoint may be hit, workers where a test may fail."""
+    """Which: with `auto` all where a breakpoint may be hit, workers where a test may fail or something is recorded."""
     if body.debug_subprocesses != "auto":
         return "all" if body.debug_subprocesses else None
     if Ability.CHILDREN not in session.debugger.abilities:
@@ -220,7 +220,11 @@ def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", 
         return "all"
     new = "stop_on_exception" in body.model_fields_set or not session.exceptions.chosen
     filters = exception_filters(body) if new else session.exceptions.filters
-    return "workers" if filters else None
+    run = session.program_run
+    is_recorded = run.will_be_traced or (
+        run.wanted_calls is not None and run.wanted_calls.stream is None
+    )
+    return "workers" if filters or is_recorded else None
 
 
 def _queued_lines(inputs: Sequence[str]) -> bytes:

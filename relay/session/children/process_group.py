@@ -68,6 +68,7 @@ class ProcessGroup:
         self._current: Debuggee | None = None
         self._resumed: tuple[Debuggee, PendingStop] | None = None
         self._expects_stop = False
+        self._sent: dict[Debuggee, str] = {}  # what has resumed a process last
         self._lost_children = LostChildren(
             program.events.process_lost, lambda one: str(self.process_of(one)["name"])
         )
@@ -113,6 +114,7 @@ class ProcessGroup:
         """A child has gone; returns the stop that it was in. `forget_stop` has to follow."""
         self._children.remove(child)
         self._threads_of.pop(child, None)
+        self._sent.pop(child, None)
         if self._resumed is not None and self._resumed[0] is child:
             self._resumed = None
         pending = self._stops.pop(child, None)
@@ -207,8 +209,9 @@ class ProcessGroup:
             member = self._owner_of(thread_id) or asker
             arguments = {**(arguments or {}), "threadId": member.inner_id(thread_id)}
         if member is self.program and member.has_become_another:
-            member = next(iter(self._answering()), member)
+            member = next(iter(self.answering()), member)
         if command in RESUMES:
+            self._sent[member] = command
             self._resumes(member)
         body = await member.ask(command, arguments, timeout=timeout)
         if command == "continue":
@@ -273,11 +276,11 @@ class ProcessGroup:
         """The process with this number that can be asked; the program itself where it is not known."""
         if pid is None:
             return self.program
-        return next((one for one in self._answering() if one.pid == pid), None)
+        return next((one for one in self.answering() if one.pid == pid), None)
 
     def others(self, member: Debuggee) -> list[dict[str, Any]]:
         """The processes beside this one that can be asked, as clients see them."""
-        return [self.process_of(one) for one in self._answering() if one is not member]
+        return [self.process_of(one) for one in self.answering() if one is not member]
 
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """The threads of every process, as `Inspector.thread_states` lists those of one."""
@@ -354,7 +357,8 @@ class ProcessGroup:
         assert self.program.inspector is not None
         return self.program.inspector
 
-    def _answering(self) -> list[Debuggee]:
+    def answering(self) -> list[Debuggee]:
+        """The processes that can be asked, the program first."""
         members = (self.program, *self._children)
         return [m for m in members if m.inspector is not None and not _has_hung_up(m)]
 
@@ -369,7 +373,7 @@ class ProcessGroup:
             with contextlib.suppress(RelayError):
                 found[member] = await question(member.inspector)
 
-        members = self._answering()
+        members = self.answering()
         async with trio.open_nursery() as nursery:
             for member in members:
                 nursery.start_soon(ask, member)
@@ -406,12 +410,33 @@ class ProcessGroup:
         if self._joining is None:
             announce()
             return
+        if self._ends_trace(member, stop) and self.session.program_run.trace.wanted is None:
+            self._send_on(member, stop)  # it was asked for, and is not any more
+            return
         if self._joining.names_processes:
             stop.process = self._named(member).get("process")
         stop.is_stopped = self._is_stopped
         self._stops[member] = PendingStop(stop, announce)
         if self._current in (None, member):
             self._announce(member)
+
+    def _ends_trace(self, member: Debuggee, stop: Stop) -> bool:
+        """Whether the end of a call that was traced has stopped it, and no step."""
+        return stop.reason == "step" and self._sent.get(member, "continue") == "continue"
+
+    def drop_trace_stops(self) -> None:
+        """The trace is over, or another is begun: those that its calls have stopped, and that wait, run on."""
+        for member, pending in list(self._stops.items()):
+            if member is not self._current and self._ends_trace(member, pending.stop):
+                del self._stops[member]
+                self._send_on(member, pending.stop)
+
+    def _send_on(self, member: Debuggee, stop: Stop) -> None:
+        async def send_on() -> None:
+            with contextlib.suppress(RelayError):  # it has ended meanwhile
+                await member.ask("continue", {"threadId": member.inner_id(stop.thread_id)})
+
+        self.program.nursery.start_soon(send_on)
 
     def is_known(self, member: Debuggee, stop: Stop) -> bool:
         """Whether another process has stopped for this very failure: each worker of a test run collects

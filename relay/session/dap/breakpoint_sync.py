@@ -101,7 +101,7 @@ async def send_all(debuggee: Debuggee, *, at_once: bool = False) -> None:
     else:
         await _send_all_breakpoints(debuggee)
         await send_exception_filters(debuggee)
-    await _send_wanted_calls(debuggee)
+    await _send_recordings(debuggee)
 
 
 async def _send_all_breakpoints(debuggee: Debuggee) -> None:
@@ -112,14 +112,31 @@ async def _send_all_breakpoints(debuggee: Debuggee) -> None:
     await send_function_breakpoints(debuggee)
 
 
-async def _send_wanted_calls(debuggee: Debuggee) -> None:
-    """Have own calls recorded from the beginning, if that was asked for."""
-    session = debuggee.session
-    wanted = session.program_run.wanted_calls
-    if wanted is None or session.debuggee is not debuggee or debuggee.inspector is None:
+async def _send_recordings(debuggee: Debuggee) -> None:
+    """Have own calls, or a call, recorded from the beginning, if that was asked for."""
+    run, inspector, group = debuggee.session.program_run, debuggee.inspector, debuggee.group
+    if inspector is None:
         return
-    if not await debuggee.inspector.calls_start(**asdict(wanted)):
-        raise NotSupported("The program's own tracing tools leave no room for a recording")
+    if debuggee.session.debuggee is debuggee:
+        if run.wanted_trace is not None:  # of what it starts alone
+            run.trace.begin(run.wanted_trace)
+        if (wanted := run.wanted_calls) is None:
+            return
+        begun_with = asdict(wanted)
+        run.calls.begin(begun_with if wanted.stream is None else None)
+        plan = debuggee.session.journey.plan
+        if plan is not None and plan.is_command:
+            return  # what it becomes is no Python
+        if not await inspector.calls_start(**begun_with):
+            raise NotSupported("The program's own tracing tools leave no room for a recording")
+        run.calls.begun(debuggee.number, group.process_of(debuggee))
+    elif debuggee is not group.program:
+        for recording, start in (
+            (run.calls, inspector.calls_start),
+            (run.trace, inspector.trace_start),
+        ):
+            if recording.wanted is not None and await start(**recording.wanted):
+                recording.begun(debuggee.number, group.process_of(debuggee))
 
 
 @_to_every_process

@@ -26,6 +26,7 @@ from relay.session.dap.breakpoint_events import (
 from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.dap.capture_sync import fetch_rest, take_captures
 from relay.session.dap.exception_stop import examine, failure_stop
+from relay.session.dap.last_words import hear_before_kill
 from relay.session.dap.stack import frame_of_place, top_frame
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.program_run import FailedWithoutStop
@@ -63,6 +64,7 @@ class EventHandler:
             "relayTrace": self._trace_reported,
             "relayCalls": self._calls_reported,
             "relayEnding": self._ending,
+            "relayKills": self._kills,
             "relayDebugger": self._debugger_reported,
             "relayUnfit": self._unfit_reported,
             "relayInput": self._input,
@@ -163,24 +165,24 @@ class EventHandler:
             self._debuggee.stdin_watch.reported(body.get("waiting") is True)
 
     def _trace_reported(self, body: Mapping[str, Any]) -> None:
-        """The program ends, and takes with it what it has recorded of a call."""
-        if self._is_recorder():
-            self._events.trace_ended(body["trace"])
+        """The process ends, and takes with it what it has recorded of a call."""
+        self._events.trace_ended(self._debuggee.number, self._process_view(), body["trace"])
 
     def _calls_reported(self, body: Mapping[str, Any]) -> None:
-        """The program ends, and takes with it what it has recorded of its own calls."""
-        if self._is_recorder():
-            self._events.calls_ended(body["calls"])
+        """The process ends, and takes with it what it has recorded of its own calls."""
+        self._events.calls_ended(self._debuggee.number, self._process_view(), body["calls"])
 
-    def _is_recorder(self) -> bool:
-        """Whether what was asked for last is recorded in this process."""
-        begun = self._debuggee.session.program_run.recorded_in
-        return begun in (None, self._debuggee.pid)
+    def _process_view(self) -> Mapping[str, Any]:
+        return self._debuggee.group.process_of(self._debuggee)
 
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have all of it; any `threads` request says so."""
         self._hits_reported(body)
         self._debuggee.nursery.start_soon(self._confirm)
+
+    def _kills(self, body: Mapping[str, Any]) -> None:
+        """The process is about to end another one, and waits until that was asked for what only it knows."""
+        self._debuggee.nursery.start_soon(hear_before_kill, self._debuggee, int(body["pid"]))
 
     async def _confirm(self) -> None:
         with contextlib.suppress(RelayError):

@@ -47,11 +47,15 @@ class DebuggeeEvents(Protocol):
     def crashed(self, reason: str) -> None:
         """The debugger broke off: the session cannot go on."""
 
-    def trace_ended(self, trace: Mapping[str, Any]) -> None:
-        """The program ends, and takes with it what it has recorded of a call."""
+    def trace_ended(
+        self, number: int, process: Mapping[str, Any], trace: Mapping[str, Any]
+    ) -> None:
+        """A process ends, and takes with it what it has recorded of a call. number: within the session."""
 
-    def calls_ended(self, calls: Mapping[str, Any]) -> None:
-        """The program ends, and takes with it the tree of its own calls."""
+    def calls_ended(
+        self, number: int, process: Mapping[str, Any], calls: Mapping[str, Any]
+    ) -> None:
+        """The same of the tree of its own calls."""
 
     # What it prints and reads ----------------------------------------------------
 
@@ -81,6 +85,9 @@ class DebuggeeEvents(Protocol):
         self, pid: int, *, exit_code: int | None, signal: str | None, message: str
     ) -> None:
         """A child under the debugger has ended."""
+
+    def last_words_heard(self, pid: int) -> None:
+        """A child that another process is about to kill has said all that only it knew."""
 
     def process_lost(self, words: str, pid: int | None) -> None:
         """A process was killed: clients are to learn of it, though nobody asked it anything."""

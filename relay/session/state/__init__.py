@@ -8,6 +8,7 @@ data_breakpoints       places of its state at whose changes it stops
 watches                expressions that are looked at at each stop
 captures               what captures have recorded
 program_run            the latest run: how it began, how it ended, what was lost in it
+recording              one question to every process of it: a call, or a tree of calls
 journey                how clients brought it where it is, to do so again in another run
 stop                   one stop
 stops                  which of them is in force

@@ -15,6 +15,7 @@ from typing import Any
 import trio
 
 from relay.session.clock import FileMoment
+from relay.session.state.recording import Recording
 
 _MOST_SHELL_COMMANDS = 100
 
@@ -107,26 +108,26 @@ class ProgramRun:
         self.exit_code: int | None = None
         self.reason: str | None = None
         """Why the run is over, or the session."""
-        self.trace: Mapping[str, Any] | None = None
-        """Of a call, as the program gave it when it ended."""
-        self.was_traced = False
-        """Whether a trace of a call was begun."""
+        self.trace = Recording()
+        """Of one call."""
+        self.calls = Recording()
+        """Of the tree of own calls."""
+        self.wanted_trace: Mapping[str, Any] | None = None
+        """Of the next start: what begins a trace in each process that joins, of a program that is no Python."""
+        self.will_be_traced = False
+        """Whether a trace is to be begun as soon as the next start has stopped at its entry."""
         self.wanted_calls: WantedCalls | None = None
         """Of the next start: own calls are recorded from its beginning."""
         self.needs_data_breakpoints = False
         """Whether a start is in vain with a debugger that says, as it starts, that it has none."""
-        self.calls: Mapping[str, Any] | None = None
-        """The tree of own calls, as the program gave it when it ended."""
-        self.was_recorded = False
-        """Whether a recording of own calls was begun, at its beginning or later."""
-        self.recorded_in: int | None = None
-        """The process in which the latest recording was begun, a trace or a tree of calls."""
         self.lost: str | None = None
         """How a process was killed, until the program resumes."""
         self.was_lost_itself = False
         """Whether `lost` is of the program itself, and so of how the run ended."""
         self.losses: list[Loss] = []
         """The same, of the whole run."""
+        self.heard: set[int] = set()
+        """Children that had said all that only they knew when they were killed."""
         self.without_stop: list[FailedWithoutStop] = []
         """Tests that have failed though nothing was raised."""
         self.unwatched: dict[int, Sequence[str] | None] = {}
@@ -162,11 +163,13 @@ class ProgramRun:
 
     def begin(self, last_output: int) -> None:
         """A start was asked for; `last_output` is the number of the last entry before it."""
-        self.exit_code = self.reason = self.trace = self.calls = self.lost = None
+        self.exit_code = self.reason = self.lost = None
         self.was_lost_itself = False
-        self.recorded_in, self.was_recorded, self.was_traced = None, False, False
+        self.trace.forget()
+        self.calls.forget()
         self.first_output = last_output
         self.losses.clear()
+        self.heard.clear()
         self.without_stop.clear()
         self.unwatched.clear()
         self.debugged.clear()
@@ -176,7 +179,8 @@ class ProgramRun:
     def started(self, launched: Launched) -> None:
         """The program is under the debugger."""
         self.launched = launched
-        self.was_recorded, self.wanted_calls = self.wanted_calls is not None, None
+        self.wanted_calls = self.wanted_trace = None
+        self.will_be_traced = False
         self._started_at = self._resumed_at = trio.current_time()
         self._ended_at = None
         self.start_moment = FileMoment()
@@ -209,6 +213,10 @@ class ProgramRun:
         if itself or self.lost is None:  # others may have been ended because of the first
             self.lost, self.was_lost_itself = words, itself
         self.losses.append(Loss(words, pid))
+
+    def hear_last_words(self, pid: int) -> None:
+        """A child is about to be killed, and nothing is lost with it."""
+        self.heard.add(pid)
 
     def fail_without_stop(self, failed: FailedWithoutStop) -> None:
         """A test has failed; no stop tells of it. What ends a worker is said by two, in either order:
@@ -245,17 +253,13 @@ class ProgramRun:
         """No read of standard input waits any more."""
         self.prompt = None
 
-    def keep_trace(self, trace: Mapping[str, Any]) -> None:
-        """The program takes its own record of a call with it: this is what it said of it."""
-        self.trace = trace
+    def want_trace(self, wanted: Mapping[str, Any]) -> None:
+        """Have the processes that the next start's program starts begin this trace as they join."""
+        self.wanted_trace = wanted
 
-    def drop_trace(self) -> None:
-        """A new call is traced: the record is in the program again."""
-        self.trace, self.was_traced = None, True
-
-    def keep_calls(self, calls: Mapping[str, Any]) -> None:
-        """The same of the tree of its own calls."""
-        self.calls = calls
+    def expect_trace(self) -> None:
+        """The next start is to be traced: so are the workers that it starts."""
+        self.will_be_traced = True
 
     def want_calls(self, wanted: WantedCalls | None) -> None:
         """Have the next start recorded from its beginning."""
@@ -264,14 +268,6 @@ class ProgramRun:
     def need_data_breakpoints(self) -> None:
         """Have the next starts fail, before the program runs, where the debugger has none."""
         self.needs_data_breakpoints = True
-
-    def drop_calls(self) -> None:
-        """Calls are recorded anew: the tree is in the program again."""
-        self.calls, self.was_recorded = None, True
-
-    def record_in(self, pid: int | None) -> None:
-        """A recording is begun in this process."""
-        self.recorded_in = pid
 
     def know_debugger(self, report: DebuggerReport) -> None:
         """What the debugger says of itself at the start of a program."""

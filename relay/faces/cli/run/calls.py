@@ -14,14 +14,14 @@ import trio
 from relay.errors import InvalidSessionState
 from relay.faces.cli.run.writers import RunWriter
 from relay.models.calls import CallsRequest, CallsView
-from relay.operations.execution.calls import get_calls, keep_calls, start_calls, want_calls
+from relay.operations.execution.calls import calls_here, keep_calls, start_calls, want_calls
 
 KEEP_SECONDS = 1.0
 """How long a program that is to be ended may take to hand over what it has recorded."""
 
 
 class RunCalls:
-    """The calls of one run, recorded anew after each stop."""
+    """The calls of one run, recorded anew after each stop in the process that has stopped."""
 
     def __init__(
         self, session: Any, writer: RunWriter, focus: Sequence[str], max_chars: int
@@ -39,8 +39,8 @@ class RunCalls:
         await want_calls(self._session, self._focus)
 
     async def report(self) -> None:
-        """Write those since the stop before, or since the start."""
-        found = await get_calls(self._session, query=self._view)
+        """Write those since the stop before, or since the start: at a stop those of its process, at the end of all."""
+        found = await calls_here(self._session, self._view)
         if self._were_some and not found.calls and found.complete:
             # Why a run has called nothing, and where it was looked for, is no question any more.
             found = found.model_copy(update={"text": "none since the stop before"})
@@ -51,7 +51,8 @@ class RunCalls:
     async def begin(self) -> None:
         """Record from the present stop on."""
         with suppress(InvalidSessionState):  # it was killed meanwhile
-            await start_calls(self._session, CallsRequest(focus=self._focus))
+            request = CallsRequest(focus=self._focus)
+            await start_calls(self._session, request, only_stopped=True)
             self.has_more = True
 
     async def keep(self) -> None:

@@ -201,13 +201,6 @@ def run(
         directory=os.getcwd(),
         children=children,
     )
-    if children and words.script is not None and is_no_python(words.script):
-        for option, given in (("--trace", bool(traces)), ("--calls", calls is not None)):
-            if given:
-                raise click.UsageError(
-                    f"{option} is of the first process, which is {words.script} and no Python program: name the "
-                    "one that it starts"
-                )
     if len(traces) > 1:
         raise click.UsageError("--trace goes once: a run shows one call; ask each in its own")
     trace = traces[0] if traces else None
@@ -238,6 +231,7 @@ def run(
         adapter=adapter,
         stdin=stdin,
         children=children,
+        is_command=bool(children) and words.script is not None and is_no_python(words.script),
         trace=_traced(trace, until_result, depth),
         timeout=timeout,
     )

@@ -141,10 +141,9 @@ class RunEnd:
         """What ran without a debugger, where that leaves open what was asked for."""
         failures = self.failures
         python = unwatched(self.session, python_only=True)
-        others = "; ".join(filter(None, (python, self._debugged_children())))
-        if others and (self.unanswered or self.has_calls) and failures is None:
-            option = "--trace" if self.unanswered else "--calls"
-            return f"{others}; {option} is of the first process only, --break stops in the others"
+        if python is not None and (self.unanswered or self.has_calls) and failures is None:
+            remedy = "" if follows_children(self.session) else ": --children follows them"
+            return f"{python}; calls there are not known{remedy}"
         ended_by_us = self.late is not None or self.interrupted is not None
         if python is not None and ended_by_us and failures is None:
             remedy = "; --children shows what each thread there waits for"

@@ -119,7 +119,7 @@ class OneRun:
             from relay.faces.cli.run.trace import TraceQuestion
 
             self._question = TraceQuestion(options.trace, options.max_chars)
-        self._require_answers()
+        await self._require_answers()
         self._breakpoints = RunBreakpoints(session)
         await self._breakpoints.place(options.breakpoints)
         asked = [("--why", expression) for expression in dict.fromkeys(options.whys)]
@@ -140,13 +140,11 @@ class OneRun:
             with named("--calls"):
                 await self._calls.prepare()
 
-    def _require_answers(self) -> None:
-        """Raise NotSupported for a question that the debugger can never answer."""
+    async def _require_answers(self) -> None:
+        """Raise RelayError for a question that the debugger can never answer."""
         if self._question is not None:
-            from relay.operations.execution.trace import require_tracer
-
             with named(self._question.option):
-                require_tracer(self._session)
+                await self._question.prepare(self._session, is_of_children=self._options.is_command)
         if whys := self._options.whys:
             from relay.operations.history.history import require_writers
 
@@ -157,14 +155,15 @@ class OneRun:
         session = self._session
         self._cursor, self._has_begun = session.events.last_seq, True
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
+        asks_at_entry = self._question is not None and not self._options.is_command
         body = _asked(
             LaunchRequest,
             **self._options.target,
             stop_on_exception=catches,
             debug_subprocesses=self._options.debug_subprocesses,
             record=list(self._options.records),
-            stop_on_entry=self._question is not None,
-            wait=None if self._question is None else START_SECONDS,
+            stop_on_entry=asks_at_entry,
+            wait=START_SECONDS if asks_at_entry else None,
         )
         self._began = trio.current_time()
         try:
@@ -172,7 +171,7 @@ class OneRun:
         except RelayError:
             await self._streams.write_rest()
             raise
-        if self._question is not None and session.stop is not None:
+        if self._question is not None and asks_at_entry and session.stop is not None:
             self._cursor = session.events.last_seq
             with named(self._question.option):
                 await self._question.go_on(session)

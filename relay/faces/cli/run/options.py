@@ -39,6 +39,8 @@ class RunOptions:
     children: bool | None = None
     calls: Sequence[str] | None = None
     """Whose calls are shown; empty: the program's own; None: none."""
+    is_command: bool = False
+    """Whether the program is none of Python's: only what it starts is debugged."""
     trace: Mapping[str, Any] | None = None
     timeout: float | None = None
     """Seconds after which it is ended, whatever it does."""
@@ -242,5 +244,5 @@ CHILDREN = click.option(
     "--children/--no-children",
     default=None,
     help="Debug the Python processes that it starts, too: then it may be any command, such as make.  "
-    "[default: if there are breakpoints]",
+    "[default: if there are breakpoints; workers, where failures or calls are asked for]",
 )

@@ -16,7 +16,10 @@ from relay.operations.execution.trace import (
     ONLY_RAISED,
     calls_that_went_by,
     get_trace,
+    require_tracer,
     trace,
+    trace_here,
+    want_trace,
 )
 from relay.operations.execution.uncalled import what_is_meant
 
@@ -36,13 +39,23 @@ class TraceQuestion:
         self._error: str | None = None
         self._kept: TraceResult | None = None
 
+    async def prepare(self, session: Any, *, is_of_children: bool) -> None:
+        """Before the launch. is_of_children: the program is none of Python's, what it starts is traced.
+
+        Raises RelayError for what cannot be traced.
+        """
+        require_tracer(session)
+        session.program_run.expect_trace()
+        if is_of_children:
+            await want_trace(session, self._request)
+
     async def go_on(self, session: Any) -> None:
         """Let the program run to such a call. Raises RelayError for what cannot be traced."""
         await trace(session, body=self._request)
 
     async def read(self, session: Any) -> TraceResult:
         """What is recorded now that the program has stopped, or ended."""
-        found = await get_trace(session, query=self._view)
+        found = await trace_here(session, self._view)
         if not found.complete:
             self._count(found)
         return found

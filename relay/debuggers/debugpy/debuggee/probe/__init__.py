@@ -78,6 +78,7 @@ PARTS = (
     "hooks/command_thread",
     "process/liveness",
     "process/children",
+    "process/killing",
     "process/forks",
     "process/descriptors",
     "process/ending",

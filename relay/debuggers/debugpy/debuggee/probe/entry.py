@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.inherit import debug_children
     from relay.debuggers.debugpy.debuggee.probe.process.interrupts import RunningCall, interrupt
+    from relay.debuggers.debugpy.debuggee.probe.process.killing import kill_answered
     from relay.debuggers.debugpy.debuggee.probe.process.stdin import watch_input
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import hits
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import report_captures, set_captures
@@ -123,6 +124,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         release,
         install,
         debug_children,
+        kill_answered,
         refine_exceptions,
         hits,
         set_function_breakpoints,

@@ -7,6 +7,7 @@ unwarned    warnings are left out while the debugger is at work, and no other is
 paths       paths and files, by functions that the program has not replaced
 interrupts  a call that takes too long is cut short, in its own thread
 children    each child is announced as it is made, with its pid
+killing     a child that this process is about to kill says before what only it knows
 inherit     how a child that is to be debugged learns where the relay listens
 pickled_code  functions that cloudpickle sends to another process keep their file
 forks       forked children, set free of a debugger whose threads they lack

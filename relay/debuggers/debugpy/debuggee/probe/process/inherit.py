@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         leave_no_entry,
         process_id,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.killing import ask_before_kills
     from relay.debuggers.debugpy.debuggee.probe.process.pickled_code import (
         keep_files_of_pickled_code,
     )
@@ -121,6 +122,7 @@ def debug_children(**spec: str) -> dict[str, Any]:
         attempt(keep_files_of_pickled_code)
     if first:
         _wrap_births()
+        ask_before_kills()
         # In this order, and after the hook that takes the debugger of the program itself away.
         os.register_at_fork(after_in_child=_forget_parents_link)
         os.register_at_fork(after_in_child=_join_after_fork)

@@ -1,0 +1,208 @@
+"""A trace, and a tree of calls, that are asked of all processes of a session: also of those that start later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.debuggers.bootstrap_runner import installed_python
+from tests.e2e.api import Api, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+WORKERS = """
+    import multiprocessing
+    import sys
+
+    def price(number):
+        return number * 2  # @price
+
+    def work(numbers):
+        return [price(number) for number in numbers]  # @work
+
+    def main():
+        context = multiprocessing.get_context(sys.argv[1])
+        ends = [context.Pipe() for _ in range(2)]
+        workers = [context.Process(target=serve, args=[far]) for _, far in ends]
+        for worker in workers:
+            worker.start()
+        for given in ([1, 2], [3, 4]), ([5, 6], [7, 8]):
+            for (near, _), numbers in zip(ends, given):
+                near.send(numbers)
+            print([near.recv() for near, _ in ends], flush=True)
+        for near, _ in ends:
+            near.send([])
+        for worker in workers:
+            worker.join()
+        print("over", flush=True)
+
+    def serve(connection):
+        while numbers := connection.recv():
+            connection.send(work(numbers))
+
+    if __name__ == "__main__":
+        main()  # @main
+"""
+"""Two workers, each with a list of numbers in each of two rounds."""
+
+PRINTED = ["[[2, 4], [6, 8]]", "[[10, 12], [14, 16]]", "over"]
+
+
+async def begun(api: Api, code: Program, version: str, *words: str) -> Session:
+    """The program at its first line that counts, before any worker is there."""
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(code.text, code.line("main"))
+    await session.launch(code.text, args=list(words), debug_subprocesses=True)
+    await session.delete("/breakpoints")
+    return session
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_the_call_of_whatever_process_is_traced(
+    api: Api, program: Write, version: str, way: str
+) -> None:
+    code = program(WORKERS)
+    session = await begun(api, code, version, way)
+    found = await session.post("/trace", function="price", condition="number == 7", wait=60)
+    assert found["complete"], found
+    assert found["text"].splitlines()[-1] == "-> 14"
+    stop = await session.get()
+    assert stop["current_location"]["pid"] != stop["pid"]
+    assert (await session.resume(wait=60))["status"] == "terminated"  # nobody is traced any more
+    assert (await session.printed()).splitlines() == PRINTED
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+async def test_the_calls_that_went_by_are_those_of_all_processes(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await begun(api, program(WORKERS), version, "fork")
+    found = await session.post("/trace", function="price", until_result="result > 16", wait=60)
+    assert (found["trace_state"], found["passed"]) == ("ended", 8)
+    assert found["reason"] == "the program ended before a call ended so; 8 calls went by"
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12"])
+async def test_each_call_of_two_processes_is_traced_once_if_it_is_asked_for_again_and_again(
+    api: Api, program: Write, version: str
+) -> None:
+    """Where one stands at the end of its call as the other one is reported, that is the next answer."""
+    session = await begun(api, program(WORKERS), version, "fork")
+    results = []
+    for _ in range(8):
+        found = await session.post("/trace", function="price", wait=60)
+        assert found["complete"], found
+        results.append(found["text"].splitlines()[-1])
+    assert sorted(results) == sorted(f"-> {2 * number}" for number in range(1, 9))
+    assert (await session.resume(wait=60))["status"] == "terminated"
+    assert (await session.printed()).splitlines() == PRINTED
+
+
+async def test_a_call_that_has_ended_elsewhere_meanwhile_stops_nothing_any_more(
+    api: Api, program: Write
+) -> None:
+    session = await begun(api, program(WORKERS), "3.12", "fork")
+    assert (await session.post("/trace", function="price", wait=60))["complete"]
+    await until_two_stand(session)
+    assert (await session.resume(wait=60))["status"] == "terminated"
+    assert (await session.printed()).splitlines() == PRINTED
+
+
+GATED = WORKERS.replace(
+    "return [price",
+    "while numbers[0] == 3 and not os.path.exists(sys.argv[2]): pass\n        return [price",
+).replace("import sys", "import os\n    import sys")
+"""The second worker waits for a file before its first calls."""
+
+
+@pytest.mark.parametrize(
+    ("condition", "result"), [("number == 4", "-> 8"), ("number == 8", "-> 16")]
+)
+async def test_a_trace_goes_on_in_other_processes_while_one_stands_at_a_breakpoint(
+    api: Api, program: Write, tmp_path: Path, condition: str, result: str
+) -> None:
+    """What these call meanwhile is not missed if the same is asked again, and no answer to another question."""
+    code, gate = program(GATED), tmp_path / "gate"
+    session = await begun(api, code, "3.12", "fork", str(gate))
+    await session.breakpoint(code.text, code.line("work"), condition="numbers == [1, 2]")
+    asked: dict[str, Any] = {"function": "price", "wait": 60}
+    found = await session.post("/trace", **asked, condition="number == 4")
+    assert (found["stop_reason"], found["complete"]) == ("breakpoint", False), found
+    gate.touch()
+    await until_two_stand(session)
+    found = await session.post("/trace", **asked, condition=condition)
+    assert found["complete"], found
+    assert found["text"].splitlines()[-1] == result
+    assert (await session.resume(wait=60))["status"] == "terminated"
+
+
+async def until_two_stand(session: Session) -> None:
+    """Until a thread stands in each of two processes."""
+    with trio.fail_after(30):
+        while True:
+            threads = (await session.get("/threads"))["threads"]
+            if sum(one["status"] == "paused" for one in threads) >= 2:
+                return
+            await trio.sleep(0.02)
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+async def test_the_tree_has_the_calls_of_processes_that_start_later(
+    api: Api, program: Write, way: str
+) -> None:
+    session = await begun(api, program(WORKERS), "3.12", way)
+    found = await session.post("/calls", focus=["main.py:price"], wait=60, tree=True)
+    assert (found["calls"], found["complete"]) == (8, True), found
+    lines = found["text"].splitlines()
+    named = [line for line in lines if line.startswith("[process ")]
+    assert [line.partition(" (")[2] for line in named] == [
+        "main.py)]" if way == "fork" else "multiprocessing)]"
+    ] * 2
+    first = lines[lines.index(named[0]) + 1 : lines.index(named[1])]
+    assert first == [f"price(number={n}) → {2 * n}" for n in (1, 2, 5, 6)]
+    assert {one["thread"] for one in found["tree"]} == {name[1:-1] for name in named}
+
+
+POOL = """
+    import multiprocessing
+    import os
+    import signal
+
+    def price(number):
+        return number * 2  # @price
+
+    if __name__ == "__main__":
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            print(pool.map(price, range(6), chunksize=1), flush=True)  # @map
+        try:
+            os.kill(2**22 + 1, signal.SIGTERM)
+        except ProcessLookupError as error:
+            print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_what_the_workers_of_a_pool_know_is_known_though_the_pool_kills_them(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(POOL)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(code.text, code.line("map"))
+    await session.launch(code.text, debug_subprocesses=True)
+    await session.delete("/breakpoints")
+    counted = await session.breakpoint(code.text, code.line("price"), hit_condition="> 100")
+    found = await session.post("/calls", wait=60)
+    assert (found["calls"], found["complete"]) == (6, True), found["text"]
+    assert sorted(line for line in found["text"].splitlines() if line.startswith("price")) == [
+        f"price(number={n}) → {2 * n}" for n in range(6)
+    ]
+    kept = (await session.get("/breakpoints"))["breakpoints"]
+    assert [(one["id"], one["hit_count"]) for one in kept] == [(counted["id"], 6)]
+    printed = (await session.printed()).splitlines()
+    assert printed == ["[0, 2, 4, 6, 8, 10]", "ProcessLookupError"]
