@@ -991,6 +991,36 @@ def test_a_call_of_a_child_is_traced_and_counted_if_it_is_debugged(
     assert "work(number=5) → 6\n" in err
 
 
+TESTED = """
+    import pytest
+
+    def price(number):
+        return number * 2
+
+    @pytest.mark.parametrize("number", [1, 2, 3])
+    def test_price(number):
+        assert price(number)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["here", "xdist"])
+def test_a_call_of_tests_is_traced_whoever_runs_them(
+    start: Start, tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    """What runs them by pytest-xdist has no line of its own code to stop at before."""
+    Program.write(tmp_path / "test_price.py", TESTED)
+    words = ("--", "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers)
+    _, _, err = finish(start("--trace", "price:number == 3", *words))
+    call, end = blocks(err)
+    assert call.startswith("stop 1] trace of price(number=3) at test_price.py:3, called from ")
+    assert end == "end] exit code 0, 1 stop\n"
+    asked = ("--trace", "price", "--until-result", "result > 6")
+    _, _, err = finish(start(*asked, *words))
+    assert err.splitlines()[-1] == "--trace price: no call ended so; 3 calls went by"
+    _, _, err = finish(start("--calls", *words))
+    assert err.count("  price(number=") == 3
+
+
 def test_what_a_call_raised_is_told_by_the_name_that_the_condition_sees_it_by(
     start: Start, tmp_path: Path
 ) -> None:

@@ -116,8 +116,8 @@ async def begin_in(
     if recording.is_held and recording.wanted == wanted:
         recording.ask_again()
     else:
-        recording.begin(wanted)
         group.drop_trace_stops()
+        recording.begin(wanted)
     recording.begun(here.number, group.process_of(here))
 
     async def begin(member: Debuggee) -> None:

@@ -128,7 +128,7 @@ async def _end_here(session: Session, inspector: Inspector) -> None:
 
 
 async def want_trace(session: Session, body: TraceRequest) -> None:
-    """Have each process that the next launch's program starts traced as it joins: of a program that is no Python.
+    """Have each process that the next launch's program starts traced as it joins; the program itself is not.
 
     Raises InvalidRequest for what cannot be traced, NotSupported where the debugger cannot.
     """

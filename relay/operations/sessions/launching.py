@@ -221,7 +221,7 @@ def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", 
     new = "stop_on_exception" in body.model_fields_set or not session.exceptions.chosen
     filters = exception_filters(body) if new else session.exceptions.filters
     run = session.program_run
-    is_recorded = run.will_be_traced or (
+    is_recorded = run.wanted_trace is not None or (
         run.wanted_calls is not None and run.wanted_calls.stream is None
     )
     return "workers" if filters or is_recorded else None

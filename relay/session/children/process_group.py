@@ -272,16 +272,6 @@ class ProcessGroup:
             for thread in body.get("threads") or []
         ]
 
-    def with_pid(self, pid: int | None) -> Debuggee | None:
-        """The process with this number that can be asked; the program itself where it is not known."""
-        if pid is None:
-            return self.program
-        return next((one for one in self.answering() if one.pid == pid), None)
-
-    def others(self, member: Debuggee) -> list[dict[str, Any]]:
-        """The processes beside this one that can be asked, as clients see them."""
-        return [self.process_of(one) for one in self.answering() if one is not member]
-
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """The threads of every process, as `Inspector.thread_states` lists those of one."""
 
@@ -422,7 +412,9 @@ class ProcessGroup:
 
     def _ends_trace(self, member: Debuggee, stop: Stop) -> bool:
         """Whether the end of a call that was traced has stopped it, and no step."""
-        return stop.reason == "step" and self._sent.get(member, "continue") == "continue"
+        was_traced = member.number in self.session.program_run.trace.begun_in
+        was_sent = self._sent.get(member, "continue")
+        return was_traced and stop.reason == "step" and was_sent == "continue"
 
     def drop_trace_stops(self) -> None:
         """The trace is over, or another is begun: those that its calls have stopped, and that wait, run on."""

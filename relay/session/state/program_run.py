@@ -113,9 +113,7 @@ class ProgramRun:
         self.calls = Recording()
         """Of the tree of own calls."""
         self.wanted_trace: Mapping[str, Any] | None = None
-        """Of the next start: what begins a trace in each process that joins, of a program that is no Python."""
-        self.will_be_traced = False
-        """Whether a trace is to be begun as soon as the next start has stopped at its entry."""
+        """Of the next start: what begins a trace in each process that joins."""
         self.wanted_calls: WantedCalls | None = None
         """Of the next start: own calls are recorded from its beginning."""
         self.needs_data_breakpoints = False
@@ -180,7 +178,6 @@ class ProgramRun:
         """The program is under the debugger."""
         self.launched = launched
         self.wanted_calls = self.wanted_trace = None
-        self.will_be_traced = False
         self._started_at = self._resumed_at = trio.current_time()
         self._ended_at = None
         self.start_moment = FileMoment()
@@ -256,10 +253,6 @@ class ProgramRun:
     def want_trace(self, wanted: Mapping[str, Any]) -> None:
         """Have the processes that the next start's program starts begin this trace as they join."""
         self.wanted_trace = wanted
-
-    def expect_trace(self) -> None:
-        """The next start is to be traced: so are the workers that it starts."""
-        self.will_be_traced = True
 
     def want_calls(self, wanted: WantedCalls | None) -> None:
         """Have the next start recorded from its beginning."""

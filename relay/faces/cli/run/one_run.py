@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 Request = TypeVar("Request", bound=BaseModel)
 
-START_SECONDS = 300.0
-"""Until a program that is to be asked something stands at its first line."""
 
 UNREAD_RECORD = (
     "--record: nothing reads what it keeps; --why EXPR says who wrote that, at the first stop"
@@ -79,6 +77,7 @@ class OneRun:
         self._calls: RunCalls | None = None
         self._unanswered: str | None = None
         self._is_ending = self._ends_at_stop = self._is_late = False
+        self._asks_at_entry = False  # of the program; it may come to none of its own code
         self._place_reported: trio.Event | None = None
         """Set when it is reported where it stands, at a pause made for that: no stop of the user's."""
         self._has_begun = self._is_end_written = False
@@ -144,7 +143,7 @@ class OneRun:
         """Raise RelayError for a question that the debugger can never answer."""
         if self._question is not None:
             with named(self._question.option):
-                await self._question.prepare(self._session, is_of_children=self._options.is_command)
+                await self._question.prepare(self._session)
         if whys := self._options.whys:
             from relay.operations.history.history import require_writers
 
@@ -155,15 +154,14 @@ class OneRun:
         session = self._session
         self._cursor, self._has_begun = session.events.last_seq, True
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
-        asks_at_entry = self._question is not None and not self._options.is_command
+        self._asks_at_entry = self._question is not None and not self._options.is_command
         body = _asked(
             LaunchRequest,
             **self._options.target,
             stop_on_exception=catches,
             debug_subprocesses=self._options.debug_subprocesses,
             record=list(self._options.records),
-            stop_on_entry=asks_at_entry,
-            wait=START_SECONDS if asks_at_entry else None,
+            stop_on_entry=self._asks_at_entry,
         )
         self._began = trio.current_time()
         try:
@@ -171,10 +169,6 @@ class OneRun:
         except RelayError:
             await self._streams.write_rest()
             raise
-        if self._question is not None and asks_at_entry and session.stop is not None:
-            self._cursor = session.events.last_seq
-            with named(self._question.option):
-                await self._question.go_on(session)
         placed = await self._breakpoints.judged()
         await self._writer.started(result.pid, result.python_path, placed)
         if catches and unfiltered(session.debugger, [catches]):
@@ -330,6 +324,9 @@ class OneRun:
 
     async def _ends_at(self, stop: Any) -> bool:
         """Show it, unless it was made for nothing but a question of ours. False: it goes on."""
+        if self._asks_at_entry and stop.reason == "entry":
+            await self._ask_at_entry()
+            return False
         await self._streams.catch_up()
         failed = stop.failure is not None
         is_answer = await self._is_answered()
@@ -355,6 +352,15 @@ class OneRun:
             with suppress(InvalidSessionState):  # it was killed meanwhile
                 await self._go_on()
         return False
+
+    async def _ask_at_entry(self) -> None:
+        """Have the call traced in the program, too: what it starts is traced as it joins."""
+        self._asks_at_entry = False
+        if self._question is not None:  # else it is answered, by a process that it has started
+            with named(self._question.option):
+                await self._question.go_on(self._session)
+        else:
+            await self._go_on()
 
     async def _is_to_be_shown(self, stop: Any) -> bool:
         """Whether it is a stop of the user's: not one that begins a watch, nor of what is switched off."""

@@ -16,7 +16,6 @@ from relay.operations.execution.trace import (
     ONLY_RAISED,
     calls_that_went_by,
     get_trace,
-    require_tracer,
     trace,
     trace_here,
     want_trace,
@@ -39,15 +38,12 @@ class TraceQuestion:
         self._error: str | None = None
         self._kept: TraceResult | None = None
 
-    async def prepare(self, session: Any, *, is_of_children: bool) -> None:
-        """Before the launch. is_of_children: the program is none of Python's, what it starts is traced.
+    async def prepare(self, session: Any) -> None:
+        """Have what the program starts traced as it joins. Before the launch.
 
         Raises RelayError for what cannot be traced.
         """
-        require_tracer(session)
-        session.program_run.expect_trace()
-        if is_of_children:
-            await want_trace(session, self._request)
+        await want_trace(session, self._request)
 
     async def go_on(self, session: Any) -> None:
         """Let the program run to such a call. Raises RelayError for what cannot be traced."""
