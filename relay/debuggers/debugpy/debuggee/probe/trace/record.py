@@ -53,7 +53,7 @@ _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
 SIZED: Any = frozenset((list, dict, set))
 SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 _SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
-_PAUSES = _SUSPENDS | inspect.CO_GENERATOR
+PAUSES = _SUSPENDS | inspect.CO_GENERATOR
 GENERATES = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _FORKS = frozenset(("fork", "forkpty"))
 _Reference = weakref.ReferenceType
@@ -452,7 +452,7 @@ def _is_by_interpreter(frame: Any) -> bool:
     if any(_code_of_hook(hook) is code for hook in _hooks()):
         return True
     is_private = code.co_name[:1] == "_" and not is_dunder(code.co_name)
-    if not is_private or code.co_flags & _PAUSES or code.co_name in caller.co_names:
+    if not is_private or code.co_flags & PAUSES or code.co_name in caller.co_names:
         return False
     if not _FORKS.isdisjoint(caller.co_names):
         return True

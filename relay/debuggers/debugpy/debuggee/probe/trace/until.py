@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, learn
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
         GENERATES,
+        PAUSES,
         SILENT,
         FrameTrace,
         Given,
@@ -63,6 +64,14 @@ class _TapedCall:
         self.line = 0  # that runs
         self.last = BEGINNING  # line that had an event, or followed; NO_LINE after an exception
 
+    def leave_tape_of(self, frame: Any) -> None:
+        self.tapes = tuple(tape for tape in self.tapes if tape.frame is not frame)
+        self.inner = tuple(one for one in self.inner if one[0].frame is not frame)
+
+
+def _tapes_of(called: _TapedCall) -> list[Tape]:
+    return [*called.tapes, *(tape for tape, _ in called.inner if tape not in called.tapes)]
+
 
 class _InnerCall:
     """A call of own code by one in a plain list, of which only the arguments and the end are shown."""
@@ -92,6 +101,9 @@ class UntilTrace(FrameTrace):
         self.texts = self.tape_texts = TapeTexts(reveal)
         self.condition = Condition(until)
         self.facts: dict[int, LineFacts] = {}  # by the code's id
+        self.lingering: dict[
+            Any, list[Any]
+        ] = {}  # by a call that may end before them: see `_lingers`
         self.found: Replay | None = None
         self.number: int | None = None  # of the call that was found
         self.matches = self.answers = 0
@@ -151,6 +163,8 @@ class UntilTrace(FrameTrace):
         caller = self._present_on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
         kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
+        if tapes and frame.f_code.co_flags & PAUSES:
+            self._lingers(frame, kept)
         for one in lines:
             self._put_on_tape(kept, frame, one)
         return kept
@@ -207,6 +221,8 @@ class UntilTrace(FrameTrace):
                 given = self.tape_texts.kept_of(frame.f_locals.copy(), True)
                 kept.append((TAPE_START, frame, caller, given, caller.f_lineno))
                 self.frames[frame] = _InnerCall(caller)
+                if frame.f_code.co_flags & PAUSES:
+                    self.lingering.setdefault(caller, []).append(frame)
                 return True
             return False
         caller = self._present_on_tape(frame.f_back)
@@ -216,14 +232,37 @@ class UntilTrace(FrameTrace):
         if code.co_name in SEAMLESS:
             for tape, _ in caller.inner:
                 tape.add(TAPE_START, frame, frame.f_back, {})
-            self.frames[frame] = _TapedCall(None, (), caller.inner, None)
+            self._lingers(frame, _TapedCall(None, (), caller.inner, None))
             return False
         if not self._is_own(frame):
             return False
         variables = self._look(frame, is_whole=True)
         tapes, inner = self._shown_by(caller, frame, variables)
-        self.frames[frame] = _TapedCall(None, tapes, inner, self._facts_for(frame))
+        called = _TapedCall(None, tapes, inner, self._facts_for(frame))
+        if code.co_flags & PAUSES:
+            self._lingers(frame, called)
+        else:
+            self.frames[frame] = called
         return True
+
+    def _lingers(self, frame: Any, called: _TapedCall) -> None:
+        """Keep a call that may be left suspended, or have no event at its end, see `drop_lingering`."""
+        self.frames[frame] = called
+        for tape in _tapes_of(called):
+            if tape is not called.own:
+                self.lingering.setdefault(tape.frame, []).append(frame)
+
+    def drop_lingering(self, frame: Any) -> None:
+        """A call that could have been the one is over: so are its tape, and calls that no other one shows.
+        Kept, they would hold its frame, and this the generators that it has left: never closed then."""
+        for inner in self.lingering.pop(frame, ()):
+            called = self.frames.get(inner)
+            if type(called) is _TapedCall:
+                called.leave_tape_of(frame)
+                if called.own is None and not _tapes_of(called):
+                    del self.frames[inner]
+            elif type(called) is _InnerCall:
+                del self.frames[inner]
 
     def _is_shown_at_its_ends(self, caller: list[Any], frame: Any) -> bool:
         is_room = len(caller) < MOST_EVENTS
@@ -322,6 +361,7 @@ class UntilTrace(FrameTrace):
         kept = self.frames.get(frame)
         if type(kept) is list and not suspends and not self.is_end(kept, frame, value):
             del self.frames[frame]
+            self.drop_lingering(frame)
             return False
         kept = self._present_on_tape(frame)
         if kept is None:
@@ -330,6 +370,7 @@ class UntilTrace(FrameTrace):
             self._put_end(kept, frame, TAPE_YIELD, value)
             return False
         del self.frames[frame]
+        self.drop_lingering(frame)
         return self._over(kept, frame, value, None)
 
     def raised(self, frame: Any, error: Any) -> None:
@@ -350,6 +391,7 @@ class UntilTrace(FrameTrace):
         """An exception leaves the frame. Whether it is the call that was asked for."""
         kept = self._on_tape(frame)
         self.frames.pop(frame, None)
+        self.drop_lingering(frame)
         return kept is not None and self._over(kept, frame, None, error)
 
     def _over(self, kept: Any, frame: Any, value: Any, error: Any) -> bool:
@@ -456,6 +498,7 @@ class UntilTrace(FrameTrace):
         if self.is_active:
             self.state = state
         self.frames.clear()
+        self.lingering.clear()
 
     def answer(self) -> dict[str, Any]:
         passed = next(self.ended) - self.answers

@@ -99,7 +99,7 @@ class UntilMonitorListener(MonitorListener):
         return on_line
 
     def _return_callback(self) -> Any:
-        trace, frames = self.until, self.until.frames
+        trace, frames, lingering = self.until, self.until.frames, self.until.lingering
 
         def on_return(code: Any, offset: int, value: Any) -> None:
             frame = frame_at(1)
@@ -110,6 +110,8 @@ class UntilMonitorListener(MonitorListener):
             try:
                 if type(kept) is list and not trace.is_end(kept, frame, value):
                     del frames[frame]
+                    if lingering:
+                        trace.drop_lingering(frame)
                 else:
                     is_found = trace.leave(frame, value, False)
             except BaseException as error:

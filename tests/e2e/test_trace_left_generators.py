@@ -1,0 +1,91 @@
+"""Generators that a call which goes by leaves suspended: they are closed when the program lets go of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.test_trace import paused
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+LEAVES = """
+    def numbers(count):
+        try:
+            for number in range(count):
+                yield number
+        finally:
+            print("closed", count)
+
+    def walk(depth):
+        below = walk(depth - 1)
+        try:
+            yield depth
+            for one in below:
+                yield one
+        finally:
+            print("left", depth)
+
+    def first(count):
+        held = numbers(count)
+        return next(held)
+
+    def third(depth):
+        held = walk(depth)
+        return [next(held), next(held), next(held)]
+
+    def main():
+        for count in (1, 2):
+            first(count)
+            print("first", count)
+            third(count + 3)
+            print("third", count + 3)
+            held = walk(4)
+            next(held), next(held)
+            del held
+            print("walked")
+
+    main()  # @main
+"""
+
+MANY = """
+    def numbers(count):
+        for number in range(count):
+            yield number
+
+    def first(count):
+        held = numbers(count)
+        return next(held), sum(number for number in range(2))
+
+    def main():
+        for count in range(1, 10_500):
+            first(count)
+
+    main()  # @main
+"""
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("function", ["first", "third", "walk"])
+async def test_they_are_closed_where_they_are_without_a_trace(
+    api: Api, program: Write, function: str, depth: int
+) -> None:
+    session = await paused(api, program(LEAVES), "main")
+    asked = {"function": function, "until_result": "result == 99", "depth": depth, "wait": 60}
+    assert (await session.post("/trace", **asked))["trace_state"] == "ended"
+    printed = await session.printed()
+    walked = "left 4\nleft 3\nwalked\n"
+    first = "closed {0}\nfirst {0}\n"
+    third = "left {1}\nleft {2}\nleft {3}\nthird {1}\n"
+    assert printed == "".join(
+        (first + third).format(count, count + 3, count + 2, count + 1) + walked for count in (1, 2)
+    )
+
+
+async def test_calls_that_leave_one_go_by_however_many_there_are(api: Api, program: Write) -> None:
+    session = await paused(api, program(MANY), "main")
+    found = await session.post("/trace", function="first", until_result="count == 10400", wait=100)
+    assert (found["complete"], found["call"], found["passed"]) == (True, 10400, 10399)
