@@ -67,6 +67,28 @@ MANY = """
     main()  # @main
 """
 
+CLOSED = """
+    def numbers(count, marks):
+        for number in range(count):
+            yield number, marks
+
+    def use(count):
+        taken = [next(numbers(count + more, object())) for more in range(4)]
+        held = numbers(count, [count])
+        next(held)
+        del held
+        taken = [[more] for more in range(100)]
+        return taken  # @stop
+
+    def main():
+        for count in range(1, 10_500):
+            next(numbers(count, None))
+        list(numbers(3, None))
+        use(3)
+
+    main()  # @main
+"""
+
 
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("function", ["first", "third", "walk"])
@@ -89,3 +111,25 @@ async def test_calls_that_leave_one_go_by_however_many_there_are(api: Api, progr
     session = await paused(api, program(MANY), "main")
     found = await session.post("/trace", function="first", until_result="count == 10400", wait=100)
     assert (found["complete"], found["call"], found["passed"]) == (True, 10400, 10399)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("until", [{}, {"until_result": "result == 99"}])
+async def test_the_program_stops_in_a_traced_call_that_has_left_some(
+    api: Api, program: Write, depth: int, until: dict[str, str]
+) -> None:
+    closed = program(CLOSED)
+    session = await paused(api, closed, "main")
+    await session.breakpoint(closed.text, closed.line("stop"))
+    found = await session.post("/trace", function="use", depth=depth, wait=60, **until)
+    assert (found["trace_state"], found["stop_reason"]) == ("interrupted", "breakpoint")
+    assert (await session.locals())["count"]["value"] == "3"
+
+
+async def test_a_generator_that_ends_is_found_behind_many_that_were_left(
+    api: Api, program: Write
+) -> None:
+    session = await paused(api, program(CLOSED), "main")
+    until = "result is None and exception is None"
+    found = await session.post("/trace", function="numbers", until_result=until, wait=100)
+    assert (found["complete"], found["call"]) == (True, 10_500)

@@ -37,6 +37,10 @@ TOP_AT = 8 * WORD_SIZE
 address above them, while it calls something."""
 VALUES_AT = (10 if sys.version_info >= (3, 14) else 9) * WORD_SIZE
 """In an interpreter's frame: its variables, then its stack."""
+_OWNER_AT = 70
+"""In an interpreter's frame, on 3.12 and 3.13: who owns it."""
+_IS_ITS_OWN = 2
+"""As an owner: the frame object alone. A generator has let go of it."""
 _REFERENCE_MARKS = 3 if sys.version_info >= (3, 14) else 0
 """Bits of a word in an interpreter's frame that are no part of an address: who counts the reference."""
 _NUMBER_MARK = 3
@@ -209,6 +213,24 @@ def referent_of(proxy: Any) -> Any:
 def is_frame_of(ctypes: Any, inner: int, code: Any) -> bool:
     """Whether an interpreter's frame is laid out as is known here, and has this code."""
     return word_at(ctypes, inner + CODE_AT) & ~_REFERENCE_MARKS == id(code)
+
+
+def has_lost_generator(frame: Any) -> bool:
+    """Whether the generator or coroutine that the frame belonged to is over.
+
+    From Python 3.13 on no event says so where it is closed and would handle nothing. Its variables are
+    freed memory then, which before 3.13.4 ends the process that reads `f_locals`.
+    """
+    if sys.version_info >= (3, 14):
+        return frame.f_generator is None
+    is_laid_out_so = sys.version_info >= (3, 12)
+    if not is_laid_out_so or not can_read_stack():
+        return False
+    import ctypes
+
+    inner = word_at(ctypes, id(frame) + INNER_AT)
+    is_known = is_frame_of(ctypes, inner, frame.f_code)
+    return is_known and ctypes.c_byte.from_address(inner + _OWNER_AT).value == _IS_ITS_OWN
 
 
 def word_at(ctypes: Any, address: int) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import has_lost_generator
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         is_debugger_file,
         is_user_code,
@@ -306,6 +307,8 @@ class FrameTrace:
         """
         for own, call in list(self.frames.items()):
             if not call.depth or call.step is None:
+                continue
+            if own.f_code.co_flags & PAUSES and has_lost_generator(own):
                 continue
             steps, line = call.record["steps"], {"line": frame.f_lineno}
             if is_ahead and own is frame and call.gap is None and steps[-1] == line:

@@ -10,6 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import has_lost_generator
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.values import LASTING
 
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
+_FEW_CALLS = 16
 
 
 class _TapedCall:
@@ -104,6 +106,7 @@ class UntilTrace(FrameTrace):
         self.lingering: dict[
             Any, list[Any]
         ] = {}  # by a call that may end before them: see `_lingers`
+        self.begun = 0  # while others were open, since closed generators were looked for
         self.found: Replay | None = None
         self.number: int | None = None  # of the call that was found
         self.matches = self.answers = 0
@@ -118,7 +121,7 @@ class UntilTrace(FrameTrace):
         """This may be the call."""
         if not self.frames:
             self.tape_texts.begin()
-        elif len(self.frames) >= _MOST_OPEN_CALLS:
+        elif self._is_full():
             return
         facts = self.facts.get(id(frame.f_code))
         if facts is None or facts.settled is not None:
@@ -126,6 +129,18 @@ class UntilTrace(FrameTrace):
         self.frames[frame] = [None, facts, number]
         if len(self.frames) > 1 and frame.f_back in self.frames:
             self._on_tape(frame)
+
+    def _is_full(self) -> bool:
+        """Whether too many calls are open for one more. As often as as many again have begun, generators
+        that were closed without an event are taken away."""
+        self.begun += 1
+        if self.begun > len(self.frames) + _FEW_CALLS:
+            self.begun = 0
+            for frame in list(self.frames):
+                if frame.f_code.co_flags & PAUSES and has_lost_generator(frame):
+                    self.frames.pop(frame, None)
+                    self.drop_lingering(frame)
+        return len(self.frames) >= _MOST_OPEN_CALLS
 
     def _present_on_tape(self, frame: Any) -> Any:
         """The same, with all lines that have begun."""
@@ -260,9 +275,9 @@ class UntilTrace(FrameTrace):
             if type(called) is _TapedCall:
                 called.leave_tape_of(frame)
                 if called.own is None and not _tapes_of(called):
-                    del self.frames[inner]
+                    self.frames.pop(inner, None)
             elif type(called) is _InnerCall:
-                del self.frames[inner]
+                self.frames.pop(inner, None)
 
     def _is_shown_at_its_ends(self, caller: list[Any], frame: Any) -> bool:
         is_room = len(caller) < MOST_EVENTS
