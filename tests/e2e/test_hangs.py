@@ -1926,6 +1926,39 @@ async def test_a_busy_program_is_no_hang(api: Api, program: Write) -> None:
     assert [(t["state"], t["waits_for"]) for t in report["threads"]] == [("running", None)]
 
 
+TURNS = """
+    import sys
+
+    def turn(depth):
+        if depth:
+            turn(depth - 1)  # @below
+        after = depth
+
+    sys.setswitchinterval(0.0003)  # it runs on in the midst of a report
+    print("up", flush=True)
+    while True:
+        turn(24)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.12", "3.13"])
+async def test_the_locals_of_a_thread_that_runs_are_of_the_moment_at_which_it_stood_there(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(TURNS)
+    session = await up(api, code, python_path=bare(version))
+    seen = 0
+    for _ in range(40):
+        report = await session.post("/hang-report", max_chars=100_000)
+        (thread,) = report["threads"]
+        for frame in thread["stack"]:
+            if frame["line"] == code.line("below"):
+                told = [one["name"] for one in frame["locals"] or []]
+                assert told in ([], ["depth"]), "it has gone on since it stood there"
+                seen += len(told)
+    assert seen, "mostly there is a moment for all"
+
+
 OWN_AGAIN = """
     import threading
     from importlib._bootstrap import _ModuleLock

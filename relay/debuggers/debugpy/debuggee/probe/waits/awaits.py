@@ -73,10 +73,14 @@ class AwaitPlace:
     @property
     def is_own(self) -> bool:
         """Whether the function is the program's own, and no library's."""
-        path = self.frame.f_code.co_filename
-        library = path[:1] == "<" or path.startswith((STANDARD_LIBRARY, home_of_trio()))
-        installed = "site-packages" in path or "dist-packages" in path
-        return not (library or installed or is_debugger_file(path))
+        return is_own_file(self.frame.f_code.co_filename)
+
+
+def is_own_file(path: str) -> bool:
+    """Whether a file is the program's own, and no library's."""
+    library = path[:1] == "<" or path.startswith((STANDARD_LIBRARY, home_of_trio()))
+    installed = "site-packages" in path or "dist-packages" in path
+    return not (library or installed or is_debugger_file(path))
 
 
 def home_of_trio() -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         clipped,
         field_getters,
         function_name,
+        is_own_file,
         stored_field,
         without_debugger,
     )
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders, HoldingStack
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import tries_to_lock_a_file
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
-    from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
+    from relay.debuggers.debugpy.debuggee.probe.waits.quiet import named_locals, quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.waits.resting_tasks import RestingTasks
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.tests_run import test_run_in
@@ -139,27 +140,36 @@ def _thread_views(
     names = {one.ident: one.name for one in found}
     held = [HoldingStack(one.ident, "it", one.frames) for one in found]
     finder = WaitFinder(Holders(held + suspended), stacks, names)
-    shown = [_thread_view(one, _settled_wait(one, finder), names, room) for one in wanted]
+    shown = [_thread_view(one, *_settled(one, finder, room), names, room) for one in wanted]
     known = {one.ident for one in wanted}
     beyond = []
     for one in [one for one in found if one.ident not in known][:most_beyond]:
-        wait = _wait_answer_of(one, _settled_wait(one, finder), names)
+        wait = _wait_answer_of(one, _settled(one, finder, None)[0], names)
         if wait is not None and wait["held_by"] is not None:
             kept = {"id": one.number, "ident": one.ident, "name": one.name}
             beyond.append(dict(kept, waits_for=wait))
     return shown, beyond
 
 
-def _settled_wait(one: _Seen, finder: WaitFinder) -> Wait | None:
-    """What it waits for, of a moment at which it stayed where it is said to be.
+def _settled(
+    one: _Seen, finder: WaitFinder, room: _Room | None
+) -> tuple[Wait | None, dict[int, Any]]:
+    """What it waits for, and what its frames have, of a moment at which it stayed where it is said to be; without
+    room for it, not what they have.
 
-    A thread that looks for work again and again has often gone on by the time it is asked for.
+    A thread that looks for work again and again has often gone on by the time it is asked for. What it waits for
+    takes long to find, what its frames have is there at once.
     """
-    for _ in range(_MOST_LOOKS):
-        wait: Wait | None = attempt(finder.of, one.ident, one.frames, one.call)
+    for look in range(2 * _MOST_LOOKS):
+        wait: Wait | None = None
+        if look < _MOST_LOOKS:
+            wait = attempt(finder.of, one.ident, one.frames, one.call)
+        elif room is None:
+            break
+        values = {} if room is None else one.values(room)
         if not one.looked_away():
-            return None if wait is not None and _has_got_it(one, wait) else wait
-    return None
+            return (None if wait is not None and _has_got_it(one, wait) else wait), values
+    return None, {}
 
 
 def _has_got_it(one: _Seen, wait: Wait) -> bool:
@@ -215,9 +225,25 @@ class _Seen:
         top = top_frame_of(self.ident)
         if top is None or self._stands_at(top):
             return False
+        self.let_go()
         self.state, self.call, self.has_moved = "running", None, True
-        self._note(top)
+        self._note(top_frame_of(self.ident) or top)
         return True
+
+    def values(self, room: _Room) -> dict[int, Any]:
+        """The names and values in the frames of which they are shown, by the ids of these, as they are now."""
+        if not room.locals_each or room.chars <= 0:
+            return {}
+        return {
+            id(frame): attempt(named_locals, frame, default=[])
+            for position, frame in enumerate(self.shown(room))
+            if position == 0 or room.all_locals or is_own_file(frame.f_code.co_filename)
+        }
+
+    def shown(self, room: _Room) -> list[Any]:
+        """The frames that are shown."""
+        found = [frame for frame in self.frames if not _is_debuggers(frame)]
+        return found[: room.frames]
 
     def has_stayed(self) -> bool:
         """Whether it has not gone on since it was looked at again, nor is about to: one that was woken waits for
@@ -322,18 +348,21 @@ def _frames_below(top: Any) -> list[Any]:
 
 
 def _thread_view(
-    one: _Seen, wait: Wait | None, names: dict[int, str], room: _Room
+    one: _Seen,
+    wait: Wait | None,
+    values: dict[int, Any],
+    names: dict[int, str],
+    room: _Room,
 ) -> dict[str, Any]:
     stack = []
-    shown = [frame for frame in one.frames if not _is_debuggers(frame)]
-    for position, frame in enumerate(shown[: room.frames]):
+    for frame in one.shown(room):
         place = AwaitPlace(frame, function_name(frame.f_code))
         view: dict[str, Any] = place.answer(one.lines.get(id(frame)))
         view["path"] = attempt(client_path, frame, default=view["path"])
         view["own"] = place.is_own
-        wanted = place.is_own or position == 0 or room.all_locals
-        if room.locals_each and room.chars > 0 and wanted:
-            view["locals"] = attempt(quiet_locals, frame, room.locals_each, room.value, default=[])
+        items = values.get(id(frame))
+        if items is not None and room.chars > 0:
+            view["locals"] = attempt(quiet_locals, items, room.locals_each, room.value, default=[])
         room.chars -= 100 + sum(40 + len(v["value"]) for v in view.get("locals", ()))
         stack.append(view)
     return {
@@ -345,7 +374,7 @@ def _thread_view(
         "state": one.state,
         "test": attempt(test_run_in, one.frames),
         "stack": stack,
-        "total_frames": len(shown),
+        "total_frames": sum(not _is_debuggers(frame) for frame in one.frames),
         "waits_for": _wait_answer_of(one, wait, names),
         "system_call": None if one.call is None else one.call[0],
     }

@@ -70,9 +70,13 @@ def quiet_text(value: Any, room: int) -> tuple[str, bool]:
     return text.of(value), text.masked
 
 
-def quiet_locals(frame: Any, most: int, room: int) -> list[dict[str, Any]]:
-    """Name, type and text of the locals that say something, at most so many."""
-    items = [(n, v) for n, v in local_items(frame) if type(n) is str and not is_dunder(n)]
+def named_locals(frame: Any) -> list[tuple[str, Any]]:
+    """The names and values of a frame's locals, as they are now."""
+    return [(n, v) for n, v in local_items(frame) if type(n) is str and not is_dunder(n)]
+
+
+def quiet_locals(items: list[tuple[str, Any]], most: int, room: int) -> list[dict[str, Any]]:
+    """Name, type and text of those that say something, at most so many."""
     shown: list[dict[str, Any]] = []
     for name, value in items:
         plan = plan_of(value)
