@@ -1136,6 +1136,74 @@ def test_where_two_trees_lie_makes_no_difference_in_texts_that_are_cut(
     assert done.stdout.startswith("first call that differs: stored at main.py:")
 
 
+WRITTEN_ELSEWHERE = """
+    import asyncio, inspect, logging, os, sys, traceback, warnings
+
+    class Kept(logging.Handler):
+        def emit(self, record):
+            seen(record)
+
+    def seen(record):
+        return [record]
+
+    def stack():
+        return traceback.extract_stack()
+
+    def caller():
+        return inspect.stack()[1]
+
+    def shown():
+        return "".join(traceback.format_stack())
+
+    def warned():
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            warnings.warn("old")
+        return found
+
+    class Shown:
+        pass
+
+    def namespace():
+        return dict(vars(Shown))
+
+    def loop():
+        async def main():
+            return asyncio.get_running_loop()
+
+        return asyncio.run(main(), debug=True)
+
+    def root():
+        return os.path.basename(os.path.dirname(os.path.abspath(__file__)))
+
+    def price(n):
+        return n
+
+    log = logging.getLogger("app")
+    log.addHandler(Kept())
+    log.warning("hello %s", 1)
+    stack(), caller(), shown(), warned(), namespace(), loop(), root(), price(3)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.12", "3.13"])
+def test_where_code_stands_is_no_difference(diff: Diff, tmp_path: Path, version: str) -> None:
+    """Neither the lines that the standard library notes in what it makes, nor the name of the root."""
+    root = tmp_path / "repository"
+    Program.write(root / "main.py", WRITTEN_ELSEWHERE)
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    python = installed_python(version)
+    further = WRITTEN_ELSEWHERE.replace("    import asyncio", "    # Further\n    import asyncio")
+    Program.write(root / "main.py", further)
+    done = diff("--rev", "HEAD", "--", python, "main.py", cwd=root)
+    assert done.stdout.startswith("no call differs: 11 with equal arguments, of 11 and 11")
+    Program.write(root / "main.py", further.replace("return n\n", "return n + 1\n"))
+    done = diff("--rev", "HEAD", "--", python, "main.py", cwd=root)
+    assert done.stdout.startswith("first call that differs: price at main.py:"), done.stdout
+
+
 def test_generators_that_are_not_over_as_the_program_ends_are_compared(
     diff: Diff, tmp_path: Path
 ) -> None:

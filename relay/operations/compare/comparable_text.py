@@ -1,4 +1,6 @@
-"""Texts without what is no difference between two runs: addresses, ids, times, and where a tree lies. Pure."""
+"""Texts without what is no difference between two runs: addresses, ids, times, where a tree lies, and in which
+line code stands. Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,10 @@ _ID = re.compile(WHOLE + r"(?:9[34]\d{12}|1[34]\d{13})\b(?!\.\d)")
 _HASH = re.compile(WHOLE + r"(?:58[6-9]|59[0-3]|87[2-9])\d{10}\b(?!\.\d)")
 """Made of an address, of which it is the sixteenth part."""
 _TEMPORARY = re.compile(r"/tmp/[^\s'\",;:()\[\]{}]*")
+
+_CLASS_LINE = re.compile(r"('__firstlineno__': )\d+")
+"""Since Python 3.13 the namespace of each class says where it begins."""
+_TRACEBACK_LINE = re.compile(r"""(File \\?"[^"\n]*", line )\d+(?=, in )""")
 
 _MAY_HAVE_NUMBERS = re.compile(r"\d\d(?::\d\d:|\d\d(?:-\d\d-|\.\d{3}|\d{6}))")
 """Where neither this nor `datetime.` is, there is no moment, id or hash. It is found in a tenth of
@@ -48,6 +54,10 @@ def comparable(text: str, roots: tuple[str, ...], moments: Moments) -> str:
         text = _UUID.sub("<id>", text)
     if "/tmp/" in text:
         text = _TEMPORARY.sub("<temporary>", text)
+    if "__firstlineno__" in text:
+        text = _CLASS_LINE.sub(r"\1<line>", text)
+    if ", line " in text:
+        text = _TRACEBACK_LINE.sub(r"\1<line>", text)
     if any(word in text for word in _CLOCK_WORDS):
         text = _CLOCK_ATTRIBUTE.sub(r"\1=<time>", text)
     return text

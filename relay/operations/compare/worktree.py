@@ -78,7 +78,8 @@ async def worktree(root: str, revision: str) -> AsyncIterator[Worktree]:
             f"git knows no revision {revision}", suggestion="Give a commit, a tag or a branch"
         )
     with scratch_directory() as home:
-        tree = os.path.join(home, "tree")
+        # With the name of the root: programs show it, as pytest does.
+        tree = os.path.join(home, "tree", os.path.basename(root))
         try:
             code, _, complaint = await _git(root, "worktree", "add", "--detach", tree, commit)
             if code:

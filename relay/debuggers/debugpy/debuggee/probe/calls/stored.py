@@ -302,7 +302,9 @@ class _Reading:
             shown.append(f"{size} items")
         return shown
 
-    def attributes(self, value: Any, plan: Any, level: int) -> list[str]:
+    def attributes(
+        self, value: Any, plan: Any, level: int, unseen: tuple[str, ...] = ()
+    ) -> list[str]:
         """What an object stores in its `__dict__`, in the order of the names, and in its slots.
 
         All of it, not only what `__init__` stores: what another method stores at its first use is
@@ -318,6 +320,8 @@ class _Reading:
                 found.append((name, member.__get__(value, plan.cls)))
             except AttributeError:
                 continue  # a slot without a value
+        if unseen:
+            found = [pair for pair in found if pair[0] not in unseen]
         if plan.family == "exception":
             found = [pair for pair in found if pair[0] != _ASKED_OBJECT]
             cause = cause_of(value)

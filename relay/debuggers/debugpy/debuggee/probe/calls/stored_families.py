@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
+        chance_stored_by,
         is_plainly_stored,
+        is_source_place,
         is_written_by_itself,
         without_trees,
     )
@@ -54,7 +56,7 @@ _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
 
 
 def stored_writer_of(plan: Any) -> Any:
-    if is_written_by_itself(plan) or plan.cls in _OF_CODE:
+    if is_written_by_itself(plan) or plan.cls in _OF_CODE or is_source_place(plan):
         return _write_briefly
     if plan.family == "object":
         if module_of(plan.cls).partition(".")[0] == "_pytest":
@@ -69,13 +71,15 @@ def stored_writer_of(plan: Any) -> Any:
                 return _write_number_of_numpy
         if type(lookup(plan.mro, _EXTRA)) is types.MemberDescriptorType:
             return _write_model
+        if chance_stored_by(plan):
+            return _write_without_chance
     return _WRITERS_BY_FAMILY.get(plan.family, _write_briefly)
 
 
 def look_of_writer(write: Any, plan: Any) -> Any:
     """What gives the parts that a writer writes; None if nothing does."""
     attributes = look_at_attributes(plan, dunder_slots(plan))
-    if write in (_write_object, _write_plain_base):
+    if write in (_write_object, _write_plain_base, _write_without_chance):
         return attributes
     if plan.cls is bytes:
         return look_at_nothing
@@ -110,6 +114,11 @@ def _write_object(reading: Any, value: Any, plan: Any, level: int) -> str:
     shown = reading.attributes(value, plan, level)
     name = qualname_of(plan.cls)
     return f"<{name} {', '.join(shown)}>" if shown else f"<{name}>"
+
+
+def _write_without_chance(reading: Any, value: Any, plan: Any, level: int) -> str:
+    shown = reading.attributes(value, plan, level, chance_stored_by(plan))
+    return f"<{qualname_of(plan.cls)} {', '.join(shown)}>"
 
 
 def _write_model(reading: Any, value: Any, plan: Any, level: int) -> str:

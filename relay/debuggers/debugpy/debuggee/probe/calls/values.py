@@ -52,6 +52,30 @@ _SAFE_PACKAGES = frozenset(
     ("datetime", "decimal", "_decimal", "fractions", "pathlib", "pathlib._local", "uuid", "re")
 )
 """Of the standard library: their `__repr__` says what is stored, and nothing else."""
+_SOURCE_PLACES = frozenset(
+    (
+        ("traceback", "FrameSummary"),
+        ("traceback", "StackSummary"),
+        ("inspect", "_FrameInfo"),
+        ("inspect", "FrameInfo"),
+        ("inspect", "_Traceback"),
+        ("inspect", "Traceback"),
+    )
+)
+"""What the standard library makes of frames and tracebacks: lines of the source, which two trees have otherwise."""
+
+
+_MADE_BY_CHANCE = {
+    ("logging", "LogRecord"): (
+        "created",
+        "lineno",
+        "msecs",
+        "process",
+        "relativeCreated",
+        "thread",
+    ),
+    ("warnings", "WarningMessage"): ("lineno",),
+}
 
 
 def brief(value: Any, level: int = 0) -> str:
@@ -88,6 +112,11 @@ def is_plainly_stored(value: Any) -> bool:
 def is_written_by_itself(plan: Any) -> bool:
     """Whether the type's own repr says what is stored, and nothing else."""
     return plan.cls.__module__ in _SAFE_PACKAGES
+
+
+def is_source_place(plan: Any) -> bool:
+    """Whether all that is stored is where code stands."""
+    return any((module_of(base), name_of(base)) in _SOURCE_PLACES for base in plan.mro)
 
 
 def forget_writers() -> None:
@@ -256,8 +285,8 @@ def _brief_method(value: Any, level: int) -> str:
 
 
 def _brief_type(value: Any, level: int) -> str:
-    """Of what knows a place in the bytecode, which says nothing about the program."""
-    return f"<{type(value).__name__}>"
+    """Of what knows a place in the code, which says nothing about the program."""
+    return f"<{name_of(type(value))}>"
 
 
 def _brief_code(value: Any, level: int) -> str:
@@ -326,6 +355,8 @@ def _writer_of(value: Any) -> Any:
         return _brief_class
     if is_written_by_itself(plan):
         return _brief_plain
+    if is_source_place(plan):
+        return _shows(type, _brief_type)
     fields = generated_repr(plan)
     if fields == "namedtuple":
         names = lookup(plan.mro, "_fields")
@@ -470,4 +501,14 @@ def _stored_names(plan: Any) -> list[str]:
         if type(made) is types.FunctionType:
             names.update(dict.fromkeys(attributes_stored_by(made.__code__)))
     names.update(dict.fromkeys(name for name, _ in plan.members))
-    return [name for name in names if type(name) is str]
+    unseen = chance_stored_by(plan)
+    return [name for name in names if type(name) is str and name not in unseen]
+
+
+def chance_stored_by(plan: Any) -> tuple[str, ...]:
+    """Attributes in which an object of the standard library keeps when and by whom it was made, and in which line."""
+    for base in plan.mro:
+        found = _MADE_BY_CHANCE.get((module_of(base), name_of(base)))
+        if found is not None:
+            return found
+    return ()
