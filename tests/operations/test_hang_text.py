@@ -7,7 +7,7 @@ import re
 import pytest
 
 from relay.dap.lifecycle import Phase
-from relay.models.hangs import HangFrame, HangReport, HangThread, QuietLocal
+from relay.models.hangs import HangFrame, HangReport, HangThread, QuietLocal, ThreadWait
 from relay.operations.hangs.hang_text import hang_text
 
 
@@ -100,3 +100,51 @@ def test_the_locals_of_the_innermost_frame_are_the_last_to_go() -> None:
     text = hang_text(alone, 500)
     assert "_n = " not in text
     assert text.endswith("\n… without locals, for want of room")
+
+
+def test_what_calls_itself_is_told_once() -> None:
+    alone = report(1)
+    (first, *others) = alone.threads[0].stack
+    again = [first.model_copy(update={"function": name}) for name in ("walk", "visit") * 10]
+    stack = [first] * 12 + again + others
+    thread_ = alone.threads[0].model_copy(update={"stack": stack, "total_frames": len(stack)})
+    lines = hang_text(alone.model_copy(update={"threads": [thread_]}), 5000).splitlines()
+    names = [line.partition(" in ")[2].partition(":")[0] or line for line in lines[2:-1]]
+    assert names == [
+        "step_0",
+        "    … it, 11 times more",
+        "walk",
+        "visit",
+        "    … the last 2, 9 times more",
+        "step_1",
+        "step_2",
+        "step_3",
+        "step_4",
+    ]
+
+
+@pytest.mark.parametrize("most", [200, 300, 400, 600, 1000, 5000])
+def test_of_what_calls_itself_no_frame_is_counted_twice(most: int) -> None:
+    alone = report(1)
+    first = alone.threads[0].stack[0]
+    stack = [first.model_copy(update={"function": f"f{n % 11}"}) for n in range(44)]
+    thread_ = alone.threads[0].model_copy(update={"stack": stack, "total_frames": 50})
+    text = hang_text(alone.model_copy(update={"threads": [thread_]}), most)
+    told, left = text.count(" in f"), re.search(r"… (\d+) more frames", text)
+    assert left is None or told + int(left[1]) == 50, text
+
+
+def test_an_event_loop_without_tasks_has_none_to_be_seen() -> None:
+    alone = report(1)
+    wait = ThreadWait(
+        kind="io",
+        on="asyncio event loop: whatever comes first, see its tasks",
+        type=None,
+        id=None,
+        timeout_seconds=None,
+        held_by=None,
+        known_from=None,
+    )
+    threads = [alone.threads[0].model_copy(update={"waits_for": wait})]
+    text = hang_text(alone.model_copy(update={"threads": threads}), 5000)
+    assert "asyncio event loop: whatever comes first\n" in text

@@ -11,6 +11,7 @@ from relay.models.execution import SourceLine
 from relay.models.report import (
     REPORT_BYTES,
     Report,
+    ReportCause,
     ReportChange,
     ReportException,
     ReportFrame,
@@ -248,6 +249,32 @@ def test_a_message_that_ends_with_its_cause_keeps_it() -> None:
     assert first.startswith("exception FailTest: no result:\\n")
     assert first.endswith("LookupError: tf-16")
     assert CUT in first
+
+
+def test_a_long_message_of_a_cause_leaves_room_for_places_and_source() -> None:
+    """As those of `subprocess`, which have a whole command: the line at which it failed was not shown."""
+    command = ", ".join(f"'--option-{number}'" for number in range(40))
+    report = BREAKPOINT.model_copy(
+        update={
+            "exception": ReportException(
+                type="TimeoutExpired",
+                message=f"3 second timeout expired running: ({command})",
+                raised=LIBRARY,
+                ended="fails tests/test_shop.py::test_that_it_does_not_hang_where_it_did",
+                chain=[
+                    ReportCause(
+                        relation="context",
+                        type="TimeoutExpired",
+                        message=f"Command '({command})' timed out after 3 seconds",
+                        place=DEEP,
+                    )
+                ],
+            )
+        }
+    )
+    text = render(report, REPORT_BYTES)
+    assert "\n>10     total += price(item)" in text
+    assert "… at lib/call.py:7 in call\n" in text
 
 
 def test_the_end_of_what_was_printed_is_what_counts() -> None:

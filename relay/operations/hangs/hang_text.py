@@ -14,12 +14,15 @@ from typing import NamedTuple
 
 from relay.models.hangs import HangFrame, HangReport, HangThread
 from relay.models.tasks import TaskFrame, TaskView
+from relay.operations.report.recursion import stretches
 from relay.operations.report.report_text import cut, one_line, size
 
 NO_LOCALS = "… without locals, for want of room"
 FEWER_LOCALS = "… without the locals of callers, for want of room"
 MOST_VALUE = 80
 MOST_SOURCE = 100
+_SEE_TASKS = ", see its tasks"
+"""Ends what a thread with an event loop waits for; without sense where none is told of."""
 _SPEAKING = ("join", "child", "future", "condition", "event", "queue")
 """Kinds of waits whose own words say what they are."""
 
@@ -71,9 +74,10 @@ def _lines(report: HangReport, most: _Most) -> list[str]:
     circles = {number for found in report.deadlocks for number in found.thread_ids}
     threads = sorted(report.threads, key=lambda one: one.id not in circles)
     of_libraries = [one for one in threads if not _has_own_code(one)]
-    lines += _threads([one for one in threads if _has_own_code(one)], most)
-    lines += _tasks(report, most)
-    lines += _threads(of_libraries, most)
+    tasks = _tasks(report, most)
+    lines += _threads([one for one in threads if _has_own_code(one)], most, bool(tasks))
+    lines += tasks
+    lines += _threads(of_libraries, most, bool(tasks))
     if report.children:
         lines.append("child processes: " + one_line(", ".join(report.children)))
     return lines
@@ -109,11 +113,11 @@ def _has_own_code(thread: HangThread) -> bool:
     return any(frame.own for frame in thread.stack)
 
 
-def _threads(threads: Sequence[HangThread], most: _Most) -> list[str]:
-    return [line for alike in _alike(threads) for line in _thread(alike, most)]
+def _threads(threads: Sequence[HangThread], most: _Most, has_tasks: bool) -> list[str]:
+    return [line for alike in _alike(threads) for line in _thread(alike, most, has_tasks)]
 
 
-def _thread(alike: Sequence[HangThread], most: _Most) -> list[str]:
+def _thread(alike: Sequence[HangThread], most: _Most, has_tasks: bool) -> list[str]:
     thread = alike[0]
     words = [f"thread {thread.id} {thread.name}"]
     if thread.id is None:  # seen from outside, where it has no number of the debugger's
@@ -125,11 +129,11 @@ def _thread(alike: Sequence[HangThread], most: _Most) -> list[str]:
         words.append(f"of process {thread.process.pid}")
     if thread.test is not None:
         words.append(f"in test {thread.test}")
-    head = one_line(f"{' '.join(words)}: {_activity(thread)}")
+    head = one_line(f"{' '.join(words)}: {_activity(thread, has_tasks)}")
     return [head, *_stack(thread.stack, thread.total_frames, most)]
 
 
-def _activity(thread: HangThread) -> str:
+def _activity(thread: HangThread, has_tasks: bool) -> str:
     wait = thread.waits_for
     if wait is None:
         called = f" (in the system's {thread.system_call})" if thread.system_call else ""
@@ -143,7 +147,8 @@ def _activity(thread: HangThread) -> str:
     kind = (
         "" if wait.kind in _SPEAKING else f"{wait.kind}: " if wait.kind == "io" else f"{wait.kind} "
     )
-    words = [f"{verb} {kind}{wait.on}"]
+    on = wait.on if has_tasks else wait.on.removesuffix(_SEE_TASKS)
+    words = [f"{verb} {kind}{on}"]
     if wait.timeout_seconds is not None:
         words.append(f"for {wait.timeout_seconds:g} s")
     if wait.held_by is not None and wait.kind == "lock":
@@ -154,24 +159,44 @@ def _activity(thread: HangThread) -> str:
 
 
 def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
-    """The program's own frames, and the innermost one; where there is no own, some of all."""
+    """The program's own frames, and the innermost one; where there is no own, some of all. What calls itself, or
+    each other in a circle, is told once."""
     own = [f for f in stack if f.own]
     shown = [f for f in stack if f.own or f is stack[0]] if own else list(stack[:3])
     lines = []
     with_locals = [f for f in shown if f.own and f.locals][: most.frames_with_locals]
-    for frame in shown[: most.frames]:
-        source = f": {cut(one_line(frame.source), MOST_SOURCE)}" if frame.source else ""
-        place = one_line(f"{frame.path}:{frame.line} in {frame.function}")
-        lines.append(f"    {place}{source}")
-        locals_ = frame.locals or [] if any(frame is one for one in with_locals) else []
-        lines += [
+    told = 0
+    for at, length, times in stretches([(f.path, f.line, f.function) for f in shown]):
+        if told == most.frames:
+            shown = shown[:at]
+            break
+        circle = shown[at : at + min(length, most.frames - told)]
+        told += len(circle)
+        for frame in circle:
+            lines += _frame(frame, with_locals, most)
+        if times > 1 and len(circle) == length:
+            same = "it" if length == 1 else f"the last {length}"
+            lines.append(f"    … {same}, {times - 1} times more")
+        elif times > 1:
+            shown = shown[: at + len(circle)]
+            break
+    return [*lines, *_rest(stack, shown, total)]
+
+
+def _frame(frame: HangFrame, with_locals: Sequence[HangFrame], most: _Most) -> list[str]:
+    source = f": {cut(one_line(frame.source), MOST_SOURCE)}" if frame.source else ""
+    place = one_line(f"{frame.path}:{frame.line} in {frame.function}")
+    locals_ = frame.locals or [] if any(frame is one for one in with_locals) else []
+    lines = [
+        f"    {place}{source}",
+        *(
             f"        {one_line(local.name)} = {cut(one_line(local.value), MOST_VALUE)}"
             for local in locals_[: most.locals]
-        ]
-        if len(locals_) > most.locals:
-            lines.append(f"        … {len(locals_) - most.locals} more locals")
-    rest = _rest(stack, shown[: most.frames], total)
-    return [*lines, *rest]
+        ),
+    ]
+    if len(locals_) > most.locals:
+        lines.append(f"        … {len(locals_) - most.locals} more locals")
+    return lines
 
 
 def _rest(stack: Sequence[HangFrame | TaskFrame], shown: Sequence[object], total: int) -> list[str]:

@@ -130,7 +130,7 @@ def _head(report: Report, most: int) -> list[str]:
             head.append(one_line(raised.ended))
         if raised.notes:
             head.append(f"note: {cut(one_line(raised.notes), most // 2)}")
-        head += _chain(raised)
+        head += _chain(raised, most // 2)
     if report.remark is not None:
         head.append(report.remark)
     if report.change is not None:
@@ -142,15 +142,16 @@ def _head(report: Report, most: int) -> list[str]:
     return head
 
 
-def _chain(raised: ReportException) -> list[str]:
-    """The nearest cause, and the first of all; what lies between is counted."""
+def _chain(raised: ReportException, room: int) -> list[str]:
+    """The nearest cause, and the first of all; what lies between is counted. A long message leaves room for where
+    each was raised, and for what comes after it."""
     links = raised.chain
     shown = [links[0], links[-1]] if len(links) > 1 else links
     between = f" (+{len(links) - 2} between)" if len(links) > 2 else ""
     lines = []
     for number, link in enumerate(shown):
         place = f" at {place_of(link.place)}" if link.place is not None else ""
-        what = _exception(link.type, link.message)
+        what = cut(_exception(link.type, link.message), room)
         lines.append(f"{_RELATIONS[link.relation]} {what}{place}{between if number else ''}")
     return lines
 
