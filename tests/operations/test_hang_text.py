@@ -112,7 +112,7 @@ def test_what_calls_itself_is_told_once() -> None:
     names = [line.partition(" in ")[2].partition(":")[0] or line for line in lines[2:-1]]
     assert names == [
         "step_0",
-        "    … it, 11 times more",
+        "    … the same, 11 times more",
         "walk",
         "visit",
         "    … the last 2, 9 times more",

@@ -175,7 +175,7 @@ def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
         for frame in circle:
             lines += _frame(frame, with_locals, most)
         if times > 1 and len(circle) == length:
-            same = "it" if length == 1 else f"the last {length}"
+            same = "the same" if length == 1 else f"the last {length}"
             lines.append(f"    … {same}, {times - 1} times more")
         elif times > 1:
             shown = shown[: at + len(circle)]
