@@ -129,6 +129,51 @@ def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(
     shell("end")
 
 
+LOCKS = """
+    import tempfile
+
+    HELD = {}
+    OWNERS = {}
+
+    class Lock:
+        pass
+
+    def take(path):
+        HELD[str(path)] = 7
+        OWNERS["last"] = id(Lock)
+        return str(path)
+
+    def test_it(tmp_path):
+        folder = tempfile.mkdtemp(dir=tmp_path)
+        name = take(folder)
+        assert HELD[name] == 8  # @here
+"""
+
+
+def test_temporary_folders_and_ids_are_no_difference_between_two_runs(tmp_path: Path) -> None:
+    """Of each test with `tmp_path` it was said that the runs are not equal: pytest counts its runs."""
+    file = Program.write(tmp_path / "test_locks.py", LOCKS)
+    place = f"test_locks.py:{file.line('here')}"
+    command = [sys.executable, "-m", "relay", "run", "--break", place, "--until", "1"]
+
+    def asked(expression: str) -> str:
+        words = ["--why", expression, "--", "-m", "pytest", "-q", "test_locks.py"]
+        told = subprocess.run(
+            [*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=90
+        )
+        return told.stderr
+
+    assert ": 1 write (all), by a second run\n" in (said := asked("name")), said
+    assert "take(folder)\n" in said
+    assert "changed within" not in said
+    assert 'OWNERS["last"] = id(Lock)\n' in (said := asked("OWNERS['last']")), said
+    said = asked("HELD[name]")
+    assert said.partition("[end]")[0].endswith(
+        "not deterministic: HELD[name] names something else: its key is by chance;"
+        " of pytest's folders, --basetemp=DIR gives each run the same\n"
+    ), "what cannot be recorded is not sent to --record"
+
+
 def test_a_recorded_launch_needs_no_second_run(shell: Shell, tmp_path: Path) -> None:
     script = Program.write(shell.directory / "accounts.py", ACCOUNTS)
     place = f"accounts.py:{script.line('share')}:account.rate"

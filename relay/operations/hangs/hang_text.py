@@ -165,13 +165,13 @@ def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
     shown = [f for f in stack if f.own or f is stack[0]] if own else list(stack[:3])
     lines = []
     with_locals = [f for f in shown if f.own and f.locals][: most.frames_with_locals]
-    told = 0
+    count = 0
     for at, length, times in stretches([(f.path, f.line, f.function) for f in shown]):
-        if told == most.frames:
+        if count == most.frames:
             shown = shown[:at]
             break
-        circle = shown[at : at + min(length, most.frames - told)]
-        told += len(circle)
+        circle = shown[at : at + min(length, most.frames - count)]
+        count += len(circle)
         for frame in circle:
             lines += _frame(frame, with_locals, most)
         if times > 1 and len(circle) == length:

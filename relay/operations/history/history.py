@@ -31,7 +31,8 @@ from relay.models.history import (
     WriteFrame,
 )
 from relay.models.resource import Location
-from relay.operations.history.printed import printed_difference, without_addresses
+from relay.operations.history.by_chance import without_chance
+from relay.operations.history.printed import printed_difference
 from relay.operations.history.second_run import OtherwiseError, second_run, words_of
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.report.short_paths import is_of_library, short_path
@@ -219,17 +220,27 @@ async def _compare_stops(
         raise OtherwiseError("the stacks differ")
     again = await _question(hidden, body)
     if again["state"] != asked["state"]:
-        raise OtherwiseError(f"{body.expression} names something else")
+        raise OtherwiseError(
+            f"{body.expression} names something else{_key_by_chance(asked, again)}"
+        )
     values, others = asked["values"], again["values"]
     for name in sorted({*values, *others}):
         if values.get(name) != others.get(name):
             raise OtherwiseError(f"the {name} is not the same")
-    if _without_addresses(again["value"]) != _without_addresses(asked["value"]):
+    if _without_chance(again["value"]) != _without_chance(asked["value"]):
         raise OtherwiseError(f"{body.expression} is not the same")
 
 
-def _without_addresses(text: str | None) -> str | None:
-    return None if text is None else without_addresses(text)
+def _without_chance(text: str | None) -> str | None:
+    return None if text is None else without_chance(text)
+
+
+def _key_by_chance(asked: Mapping[str, Any], again: Mapping[str, Any]) -> str:
+    """What to do where the item that is asked for stands under the name of a temporary folder."""
+    keys = str(asked["state"]["key"]), str(again["state"]["key"])
+    if keys[0] == keys[1] or without_chance(keys[0]) != without_chance(keys[1]):
+        return ""
+    return ": its key is by chance; of pytest's folders, --basetemp=DIR gives each run the same"
 
 
 async def _places(session: Session, stop: Stop) -> Sequence[tuple[str | None, int, str]]:

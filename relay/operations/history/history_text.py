@@ -7,11 +7,13 @@ if there is no room.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Sequence
 
 from relay.models.history import LATE, NOT_DETERMINISTIC, History, HistoryWrite, WriteFrame
+from relay.operations.history.by_chance import without_chance
 from relay.operations.report.report_text import cut, library_frames, one_line, size
 from relay.operations.report.short_paths import is_of_library, without_home
 
@@ -74,7 +76,7 @@ def _remarks(found: History, record: str) -> list[str]:
     difference = "" if found.difference is None else f": {found.difference}"
     known = "perhaps not all" if UNSURE in found.reason else "not all"
     is_without = found.reason == NOT_DETERMINISTIC or found.reason.startswith(LATE)
-    other = record if is_without else ""
+    other = record if is_without and _can_be_recorded(found.expression) else ""
     said = f"{known}: {found.reason}{difference}"
     remarks = [said.removesuffix(".") + other if other else said]
     if is_other and UNSURE in found.reason and found.difference is None:
@@ -83,8 +85,19 @@ def _remarks(found: History, record: str) -> list[str]:
 
 
 def _same(text: str | None) -> str:
-    """Without addresses, which are others in another run."""
-    return re.sub(r"0x[0-9a-fA-F]+", "0x", text or "")
+    """Without what is otherwise in another run."""
+    return without_chance(re.sub(r"0x[0-9a-fA-F]+", "0x", text or ""))
+
+
+def _can_be_recorded(expression: str) -> bool:
+    """Whether `record` takes it: an item it knows by its key, before the program runs."""
+    try:
+        node = ast.parse(expression.strip(), mode="eval").body
+        if isinstance(node, ast.Subscript):
+            ast.literal_eval(node.slice)
+    except (SyntaxError, ValueError, TypeError):
+        return False
+    return True
 
 
 def _block(write: HistoryWrite, root: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What two runs of a launch have printed up to their stops, compared as text.
 
-Each stream for itself. What differs from run to run is left out: addresses, and numbers that look
-like a time. Refuses to know why the runs are compared.
+Each stream for itself. What differs from run to run is left out: addresses, names of temporary folders, and
+numbers that look like a time. Refuses to know why the runs are compared.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from relay.operations.history.by_chance import without_chance
 from relay.session.session import Session
 from relay.session.state.stop import Stop
 
@@ -21,15 +22,7 @@ SHOWN = 80
 
 STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
-"""Where an object lies, as many a `__repr__` says it: in each run elsewhere."""
-
 _TIMES = re.compile(r"\d{4}-\d\d-\d\d|\d+(?:[:.,]\d+)+|\d+(?= ?(?:ns|µs|us|ms|s|seconds?)\b)")
-
-
-def without_addresses(text: str) -> str:
-    """The text as it would be with its objects anywhere."""
-    return ADDRESS.sub("0x", text)
 
 
 def printed_difference(ours: Session, stop: Stop, theirs: Session, their_stop: Stop) -> str | None:
@@ -67,7 +60,7 @@ def _lines(session: Session, stop: Stop, category: str) -> Sequence[str]:
 
 
 def _comparable(line: str | None) -> str | None:
-    return None if line is None else _TIMES.sub("#", without_addresses(line))
+    return None if line is None else _TIMES.sub("#", without_chance(line))
 
 
 def _quoted(text: str | None) -> str:

@@ -140,18 +140,18 @@ def _thread_views(
     names = {one.ident: one.name for one in found}
     held = [HoldingStack(one.ident, "it", one.frames) for one in found]
     finder = WaitFinder(Holders(held + suspended), stacks, names)
-    shown = [_thread_view(one, *_settled(one, finder, room), names, room) for one in wanted]
+    shown = [_thread_view(one, *_settled_moment(one, finder, room), names, room) for one in wanted]
     known = {one.ident for one in wanted}
     beyond = []
     for one in [one for one in found if one.ident not in known][:most_beyond]:
-        wait = _wait_answer_of(one, _settled(one, finder, None)[0], names)
+        wait = _wait_answer_of(one, _settled_moment(one, finder, None)[0], names)
         if wait is not None and wait["held_by"] is not None:
             kept = {"id": one.number, "ident": one.ident, "name": one.name}
             beyond.append(dict(kept, waits_for=wait))
     return shown, beyond
 
 
-def _settled(
+def _settled_moment(
     one: _Seen, finder: WaitFinder, room: _Room | None
 ) -> tuple[Wait | None, dict[int, Any]]:
     """What it waits for, and what its frames have, of a moment at which it stayed where it is said to be; without
