@@ -1959,6 +1959,37 @@ async def test_the_locals_of_a_thread_that_runs_are_of_the_moment_at_which_it_st
     assert seen, "mostly there is a moment for all"
 
 
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+async def test_members_of_an_enum_are_shown_by_their_names(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program("""
+        import enum
+        import threading
+
+        class State(enum.IntEnum):
+            OPEN = 1
+
+            def __repr__(self):
+                raise SystemExit("asked")
+
+        class Mode(enum.Flag):
+            READ = 1
+            WRITE = 2
+
+        def stay(state, mode):
+            threading.Event().wait()
+
+        print("up", flush=True)
+        stay(State.OPEN, Mode.READ)
+    """)
+    session = await up(api, code, python_path=bare(version))
+    report = await hang(session, lambda told: told["blocked"])
+    (own,) = (f for f in report["threads"][0]["stack"] if f["function"] == "stay")
+    values = {one["name"]: one["value"] for one in own["locals"]}
+    assert values == {"state": "State.OPEN", "mode": "Mode.READ"}
+
+
 OWN_AGAIN = """
     import threading
     from importlib._bootstrap import _ModuleLock

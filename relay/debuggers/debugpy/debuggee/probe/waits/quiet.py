@@ -58,6 +58,12 @@ class QuietText(Text):
 
 def _by_type(value: Any, plan: Plan) -> str:
     name = full_name(plan.cls)
+    if plan.family == "enum":
+        member = stored_field(value, "_name_")
+        if (
+            plan_of(member).family == "text"
+        ):  # None of a flag that is made of several, before Python 3.11
+            return f"{name}.{clipped(member)}"
     if any(base is threading.Thread for base in plan.mro):
         name += " " + clipped(stored_field(value, "_name"))
     state = attempt(state_in_words, value)
