@@ -21,6 +21,7 @@ from relay.session.dap.capture_sync import send_captures
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import until
 from tests.e2e.test_children import EVERY_WAY, told
+from tests.e2e.test_interpreters import bare
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -664,6 +665,36 @@ async def test_a_program_that_becomes_another_python_is_followed(api: Api, progr
     assert (await session.evaluate("number"))["result"] == "0"
     ended = await session.resume()
     assert (ended["status"], ended["exit_code"]) == ("terminated", 3)
+
+
+GARBAGE_AT_FORKS = """
+    import gc
+    import logging
+    import os
+
+    for number in range(30):
+        gc.collect()
+        gc.set_threshold(50 + 60 * number)  # so it is found at many a moment of the child's joining
+        handler = logging.Handler()
+        handler.itself = handler
+        del handler
+        pid = os.fork()
+        if not pid:
+            os._exit(0)
+        os.waitpid(pid, 0)
+    print("all have ended")
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.12", "3.13"])
+async def test_no_finalizer_of_the_program_runs_while_a_fork_joins(
+    api: Api, program: Write, version: str
+) -> None:
+    """One that asks for a lock, which logging's hook has taken for the fork, waited in the debugger's thread, for which
+    the fork waited: for 30 seconds, and then for ever."""
+    session = await api.session(python_path=bare(version))
+    ended = await launch(session, program(GARBAGE_AT_FORKS), wait=60)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
 
 
 async def test_a_daemon_is_followed_through_its_forks_and_keeps_the_debugger(

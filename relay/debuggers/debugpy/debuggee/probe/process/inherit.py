@@ -10,6 +10,7 @@ Refuses to know how a child joins: that is `pydevd/child.py`.
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import json
 import os
@@ -166,8 +167,17 @@ def _join_after_fork() -> None:
         return
     attempt(_forget_parents_state)
     heritage = _heritage[0]
-    attempt(heritage.joining.rejoin, heritage.spec, frame_at(1))
-    attempt(record_on_in_fork)
+    # The program's hooks come after this one, and have yet to give back what they took before the fork, as logging does
+    # its lock: a finalizer that asks for that, run by the garbage collector in a thread of the debugger's, would wait for
+    # this thread, which waits for that one.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        attempt(heritage.joining.rejoin, heritage.spec, frame_at(1))
+        attempt(record_on_in_fork)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _starts_worker() -> bool:
