@@ -226,7 +226,7 @@ CASES = {
             (
                 None,
                 "it.py:16 in main ends the process with exit code 1 as it handles ValueError: no price for 'milk', "
-                "which came of KeyError: 'milk', raised, at it.py:4 in price",
+                "which came of KeyError: 'milk', at it.py:4 in price",
             )
         ],
     ),
@@ -238,7 +238,7 @@ CASES = {
             (
                 None,
                 "it.py:8 in <module> ends the process with exit code 2 as it handles ArgumentError: argument count: invalid "
-                "number value: 'many', which came of ValueError: invalid literal for int() with base 10: 'many', raised, "
+                "number value: 'many', which came of ValueError: invalid literal for int() with base 10: 'many', "
                 "at it.py:4 in number",
             )
         ],
@@ -422,7 +422,7 @@ def test_no_code_of_the_program_runs_to_say_why_it_left(tmp_path: Path) -> None:
     end = json.loads(done.stdout.splitlines()[-1])
     assert "asked for" not in done.stdout
     assert [one["message"] for one in end["without_stop"]] == [
-        "it.py:22 in <module> ends the process with exit code 3 as it handles Odd: no price, which came of ValueError, raised"
+        "it.py:22 in <module> ends the process with exit code 3 as it handles Odd: no price, which came of ValueError"
     ]
 
 
@@ -444,7 +444,7 @@ def test_secrets_are_masked_before_a_message_is_cut(tmp_path: Path) -> None:
     done = relay_run(tmp_path, "--", "it.py")
     (line,) = [one for one in done.stderr.splitlines() if one.startswith("[no stop]")]
     assert "hunter" not in line
-    assert line.endswith("x" * 60 + " api_key=***, and *…, raised, at it.py:4 in login")
+    assert line.endswith("x" * 60 + " api_key=***, and *…, at it.py:4 in login")
 
 
 def test_a_runner_that_leaves_with_a_status_has_said_what_failed(tmp_path: Path) -> None:

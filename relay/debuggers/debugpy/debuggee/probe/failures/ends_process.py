@@ -162,7 +162,7 @@ def _left_because_of(leaving: SystemExit, code: int) -> None:
     words = f"{left.text()} ends the process with exit code {code} as it handles {handled}"
     if source is not chain[0]:
         words += f", which came of {_in_words(source, secrets)}"
-    failed_without_stop(None, f"{words}, raised", raised.frame, raised.line)
+    failed_without_stop(None, words, raised.frame, raised.line)
 
 
 def _chain_behind(leaving: SystemExit) -> list[Any]:
