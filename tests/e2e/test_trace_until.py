@@ -130,6 +130,19 @@ KINDS = """
 
     Point = collections.namedtuple("Point", "x y")
 
+    class Span(collections.namedtuple("SpanBase", "begin end data")):
+        __slots__ = ()
+
+        def __repr__(self):
+            return f"Span[{self.begin}..{self.end} {self.data}]"
+
+        def __lt__(self, other):
+            return self[:1] < other[:1]
+
+    class Marked(Span):
+        def __repr__(self):
+            return f"Marked({self.data}, {vars(self)})"
+
     @dataclasses.dataclass
     class Order:
         number: int
@@ -221,6 +234,13 @@ KINDS = """
         moved = point._replace(x=n)
         moved.y.append(colour)
         return moved
+
+    def spans(plain, nested, holding, marked, n):
+        first = min(nested, plain)
+        both = [plain, holding, marked]
+        holding.data.append(n)
+        marked.note = n
+        return both
 
     def cyclic(items, n):
         items[0] = n
@@ -398,6 +418,7 @@ KINDS = """
             lambda n: long(numbers, n),
             lambda n: sets(found, set(names), n),
             lambda n: points(Point(1, [n]), Colour.RED, n),
+            lambda n: spans(Span(1, 2, "x"), Span(0, n, Span(0, 1, None)), Span(1, 2, [n]), Marked(1, 2, "x"), n),
             lambda n: cyclic(items, n),
             lambda n: tables(table, counts, n),
             lambda n: loops([[5], [n]], n),
@@ -423,7 +444,7 @@ KINDS = """
 """
 
 OF_KINDS = [
-    "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "cyclic",
+    "stored", "through_another_name", "nested", "objects", "long", "sets", "points", "spans", "cyclic",
     "tables", "loops", "consumes", "closes.inner", "bumps.bump", "bound_again", "fails", "Box.grow", "Box.reads",
     "counted", "linked", "gives", "hears", "bound", "resumes", "shared",
 ]  # fmt: skip
@@ -488,6 +509,48 @@ async def is_recorded_as_alone(
     assert alone["complete"], (function, alone["text"])
     assert found["current_location"] == alone["current_location"], function
     assert without_addresses(found["tree"]) == without_addresses(own(alone["tree"])), function
+
+
+WRITES_ITSELF = """
+    import sys
+
+    class Pair(tuple):
+        __slots__ = ()
+
+        def __repr__(self):
+            written.append(tuple(self))
+            return f"{self[0]} and {self[1]}"
+
+    written = []
+
+    def joined(pair, number):
+        both = Pair((number, pair))
+        return both
+
+    def main():
+        pair = Pair((1, "one"))
+        for number in range(50):
+            joined(pair, number)
+
+    main()  # @main
+    print(written)
+"""
+
+
+async def test_what_cannot_change_is_written_for_the_call_that_counts_alone(
+    api: Api, program: Write
+) -> None:
+    """Its own `__repr__` ran for each call that went by."""
+    code = program(WRITES_ITSELF)
+    session = await paused(api, code, "main")
+    found = await session.post("/trace", function="joined", until_result="number == 40", wait=60)
+    assert found["complete"], found["text"]
+    assert "joined(pair=1 and one, number=40)" in found["text"]
+    assert found["text"].splitlines()[-1] == "-> 40 and 1 and one"
+    await session.resume(wait=60)
+    written = (await session.printed()).splitlines()[-1]
+    assert "(40, " in written
+    assert "(39, " not in written
 
 
 async def test_without_such_an_end_the_program_runs_on_and_the_answer_says_what_went_by(

@@ -164,6 +164,8 @@ class Copies:
             fields = lookup(plan.mro, "__dataclass_fields__").items()
             names = [n for n, one in fields if one.repr and one._field_type.name == "_FIELD"]
             return self._dataclass(str(qualname_of(plan.cls)), plan.dictionary.__get__, names)
+        if tuple in plan.mro and plan.dictionary is None and not plan.members:
+            return self._fixed_tuple
         return _not_copied
 
     def _named_tuple(self, name: str, fields: Any) -> Any:
@@ -172,6 +174,13 @@ class Copies:
             return _Fields(name, list(zip(fields, items)))  # noqa: B905
 
         return copy
+
+    def _fixed_tuple(self, value: tuple[Any, ...], level: int) -> Any:
+        """A class of tuples that stores nothing beside: if no item can change, what it says of itself cannot, either."""
+        items = list(itertools.islice(tuple.__iter__(value), MOST_COPIED + 1))
+        if len(items) > MOST_COPIED or not all(map(is_, items, self._row(items, level))):
+            raise NotCopiedError
+        return value
 
     def _dataclass(self, name: str, dictionary_of: Any, names: list[str]) -> Any:
         def copy(value: Any, level: int) -> _Fields:
