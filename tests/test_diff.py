@@ -1962,6 +1962,19 @@ def test_that_what_is_printed_differs_is_said_beside_equal_calls_unless_by_chanc
         assert (done.returncode, done.stdout) == (0, f"{equal}{said}\n"), options
 
 
+def test_it_is_said_how_pytest_xdist_runs_tests_in_the_first_process(
+    diff: Diff, tmp_path: Path
+) -> None:
+    text = "def price(n): return n * 2\ndef test_price(): assert price(2) == 4\n"
+    (tmp_path / "test_price.py").write_text(text)
+    command = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    done = diff("--", *command, "-n", "1", ":::", *command, "-n", "1")
+    said = "are compared: -n 0 has pytest-xdist run the tests there\n"
+    assert (done.returncode, done.stdout.endswith(said)) == (2, True), done.stdout
+    done = diff("--", *command, "-n", "0", ":::", *command, "-n", "0")
+    assert done.stdout.startswith("no call differs: 2 with equal arguments"), done.stdout
+
+
 def test_processes_whose_calls_are_not_compared_are_said(diff: Diff, tmp_path: Path) -> None:
     Program.write(
         tmp_path / "pool.py",
