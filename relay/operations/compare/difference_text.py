@@ -28,8 +28,6 @@ Lines = tuple[str | None, str | None]
 
 MOST_CALLERS = 3
 
-_XDIST = "exec(eval(sys.stdin.r"
-"""In the command of what execnet starts, by which pytest-xdist has its workers."""
 COMPILED_OTHERWISE = "compiled modules are this tree's in both, though their sources differ"
 
 
@@ -378,11 +376,11 @@ def nothing_called(one: Ran) -> str:
 
 def _unseen(*ran: Ran) -> str:
     """The processes whose calls nobody compares: those of the first run that had some."""
-    words = next((one.unseen for one in ran if one.unseen), None)
-    if words is None:
+    one = next((one for one in ran if one.unseen), None)
+    if one is None:
         return ""
-    remedy = ": -n 0 has pytest-xdist run the tests there" if _XDIST in words else ""
-    return f"; {words}; only calls of the first process are compared{remedy}"
+    remedy = ": -n 0 has pytest-xdist run the tests there" if one.has_xdist else ""
+    return f"; {one.unseen}; only calls of the first process are compared{remedy}"
 
 
 def _ends(both: Compared) -> str:

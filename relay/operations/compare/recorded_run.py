@@ -33,7 +33,7 @@ from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import source_roots
 from relay.operations.hangs.hang_report import hang_report
 from relay.operations.output.reading import all_printed
-from relay.operations.report.missed import unwatched
+from relay.operations.report.missed import had_xdist_workers, unwatched
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import open_session
 from relay.operations.sessions.stop_wait import STOPS
@@ -129,6 +129,8 @@ class Ran:
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
     unseen: str
     """The other processes that ran Python, in words: what they called is not recorded."""
+    has_xdist: bool
+    """Whether workers of pytest-xdist are among them."""
     late: str = ""
     """That it was ended after the time that it was given, in words, with where it stood; empty if it was not.
     Then its exit code and what it printed are not known."""
@@ -268,6 +270,7 @@ async def run_recorded(
                 is_lost=calls is None and not (has_stopped or late),
                 unmet=await _unmet(session, wanted.focus, stream),
                 unseen=unwatched(session, python_only=True) or "",
+                has_xdist=had_xdist_workers(session),
                 late=late,
                 draws_alike=chance is not None and chance.anew is None,
                 until=whole.until if whole else None,

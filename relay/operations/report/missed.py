@@ -23,6 +23,7 @@ from relay.session.state.program_run import FailedWithoutStop, Loss
 MOST_COMMANDS = 3
 _OTHERS_NAMED = 5  # processes that were killed as another was
 MOST_WITHOUT_STOP = 20
+_OF_EXECNET = "exec(eval(sys.stdin.readline()))"
 MAX_COMMAND = 60
 """Characters of one command line of a process that ran without the debugger."""
 
@@ -115,6 +116,12 @@ def not_debugged(children: Sequence[ChildProcess], attach: str) -> list[str]:
 def _short(command: Sequence[str]) -> str:
     name = PurePath(command[0]).name if command else "?"
     return " ".join([name, *command[1:]])[:MAX_COMMAND]
+
+
+def had_xdist_workers(session: Session) -> bool:
+    """Whether workers of pytest-xdist ran without the debugger: as execnet starts them."""
+    commands = [argv for argv in session.program_run.unwatched.values() if argv is not None]
+    return any(_OF_EXECNET in word for argv in commands for word in argv)
 
 
 def unwatched(session: Session, *, python_only: bool = False) -> str | None:
