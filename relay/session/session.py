@@ -27,6 +27,7 @@ from relay.logs.records import note
 from relay.metrics import Metrics
 from relay.process.tap import Tap
 from relay.redaction.redaction import Redaction
+from relay.session.children.process_group import ProcessGroup
 from relay.session.clock import utc_now
 from relay.session.dap.dap_log import DapLog
 from relay.session.debuggee.debuggee import Debuggee
@@ -353,6 +354,13 @@ class Session:
         """The same for who knows already, from a stop in force say, that there is one."""
         assert self.debuggee is not None
         return self.debuggee.group.current
+
+    @property
+    def live_group(self) -> ProcessGroup | None:
+        """The processes of the program while it runs or stands; None before that, and after."""
+        if self.debuggee is None or self.phase not in (Phase.RUNNING, Phase.PAUSED):
+            return None
+        return self.debuggee.group
 
     def require_program(self, verb: str) -> Debuggee:
         """The program itself, wherever it stands; raises as `require_debuggee` does."""

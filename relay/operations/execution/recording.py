@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import trio
 
-from relay.dap.lifecycle import Phase
 from relay.errors import NotSupported, RelayError
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
@@ -20,7 +19,6 @@ from relay.session.state.recording import Recording
 
 Record: TypeAlias = Mapping[str, Any]
 
-ALIVE = (Phase.RUNNING, Phase.PAUSED)
 OTHERS_SECONDS = 2.0
 """How long the processes that have not stopped may take to begin or to end: one may be in a call of C code."""
 MOST_NAMED = 3
@@ -105,10 +103,11 @@ async def begin_in(
     *,
     everywhere: bool,
 ) -> None:
-    """Begin it in the process that has stopped, and in those that join from now on. Before that is sent on.
+    """Begin it in the process that has stopped, before it is sent on, and in those that join from now on.
 
-    everywhere: in all others that there are, too. Where the same is under way already, after a stop elsewhere, it goes on. Raises NotSupported if the process that
-    has stopped has no room for it; of the others such a one is left out.
+    everywhere: in all others that there are, too. Where the same is under way already, after a stop elsewhere, it
+    goes on. Raises NotSupported if the process that has stopped has no room for it; of the others such a one is
+    left out.
     """
     group = session.live_debuggee.group
     here = group.current
@@ -124,9 +123,8 @@ async def begin_in(
         assert member.inspector is not None
         if member.number in recording.begun_in:
             return
-        recording.begun(
-            member.number, group.process_of(member)
-        )  # it has it, though it may answer late
+        # Before it answers: it has it, though that may be late.
+        recording.begun(member.number, group.process_of(member))
         if not await start(member.inspector):
             recording.not_begun(member.number)
 
@@ -166,27 +164,21 @@ async def records_of(
 ) -> Records:
     """What has been recorded by now, of processes that have ended, too.
 
-    read: asks a process, and is told whether that has stopped. only_stopped: of the process alone that has stopped, if one has.
-    Raises RelayError if nobody answers who should.
+    read: asks a process, and is given whether that has stopped. only_stopped: of the process alone that has
+    stopped, if one has. Raises RelayError if nobody answers who should.
     """
-    group = (
-        session.debuggee.group if session.debuggee is not None and session.phase in ALIVE else None
-    )
-    members = (
-        []
-        if group is None
-        else [one for one in group.answering() if one.number in recording.begun_in]
-    )
-    only_stopped = only_stopped and session.stop is not None
-    if group is not None and session.stop is not None:
-        here = group.current
-        members.sort(key=lambda one: one is not here)
-        members = [one for one in members if not only_stopped or one is here]
+    group, only_stopped = session.live_group, only_stopped and session.stop is not None
+    here = None if group is None or session.stop is None else group.current
+    members = [
+        one
+        for one in ([] if group is None else group.answering())
+        if one.number in recording.begun_in and (one is here or not only_stopped)
+    ]
+    members.sort(key=lambda one: one is not here)
     answers: dict[int, Record | RelayError | None] = {}
 
     async def ask(member: Debuggee) -> None:
-        assert group is not None
-        stopped = session.stop is not None and group.has_stopped(member)
+        stopped = session.stop is not None and member.group.has_stopped(member)
         try:
             answers[member.number] = await read(_inspector_of(member, verb), stopped)
         except RelayError as error:
@@ -198,17 +190,18 @@ async def records_of(
     found, silent, failures = [], [], []
     for member in members:
         answer, process = answers[member.number], recording.begun_in[member.number]
-        if isinstance(answer, RelayError):
-            assert group is not None
-            if session.phase in ALIVE and member in group.answering():
-                silent.append(process)
-                failures.append(answer)
-        elif answer is not None:
+        if answer is None:
+            continue
+        if not isinstance(answer, RelayError):
             found.append(ProcessRecord(member.number, process, answer, is_there=True))
+        elif session.live_group is not None and member in member.group.answering():
+            silent.append(process)
+            failures.append(answer)
+    present = {one.number for one in found}
     found += [
         ProcessRecord(number, words.process, words.record, is_there=False)
         for number, words in sorted(recording.last_words.items())
-        if not only_stopped and number not in answers
+        if not only_stopped and number not in present
     ]
     if failures and not found:
         raise failures[0]
@@ -216,27 +209,24 @@ async def records_of(
 
 
 def _lost(session: Session, recording: Recording) -> list[Mapping[str, Any]]:
-    group = (
-        session.debuggee.group if session.debuggee is not None and session.phase in ALIVE else None
-    )
-    there = {one.number for one in group.answering()} if group is not None else set()
+    group = session.live_group
+    there = set() if group is None else {one.number for one in group.answering()}
     known = there | recording.last_words.keys()
     return [process for number, process in recording.begun_in.items() if number not in known]
 
 
 def beside(session: Session, recording: Recording) -> str:
     """Behind what has not been recorded yet: other processes of the session, whose calls are not."""
-    if session.debuggee is None or session.phase not in ALIVE:
+    if (group := session.live_group) is None:
         return ""
-    there = session.debuggee.group.answering()
+    there = group.answering()
     keepers = [one for one in there if one.number in recording.begun_in]
     others = [one for one in there if one.number not in recording.begun_in]
     if not keepers or not others:
         return ""
-    process_of = session.debuggee.group.process_of
-    named = ", ".join(
-        process_in_words(process_of(one)).removeprefix("process ") for one in others[:MOST_NAMED]
-    )
+    process_of = group.process_of
+    shown = map(process_of, others[:MOST_NAMED])
+    named = ", ".join(f"{one['pid']} ({one['name']})" for one in shown)
     more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
     alone = _numbers([process_of(one) for one in keepers])
     return f", in {alone} alone, not in {named}{more}: ask at a stop there, at a breakpoint say"
