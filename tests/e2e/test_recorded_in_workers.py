@@ -11,6 +11,7 @@ import trio
 
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Session
+from tests.e2e.served import until
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -210,3 +211,61 @@ async def test_what_the_workers_of_a_pool_know_is_known_though_the_pool_kills_th
     assert [(one["id"], one["hit_count"]) for one in kept] == [(counted["id"], 6)]
     printed = (await session.printed()).splitlines()
     assert printed == ["[0, 2, 4, 6, 8, 10]", "ProcessLookupError"]
+
+
+ENDS_SLOWLY = """
+    import multiprocessing
+    import os
+    import sys
+    import time
+
+    class Output:
+        "Whoever flushes it as the process ends waits for a file."
+        def write(self, text):
+            return len(text)
+
+        def flush(self):
+            open("ends", "w").close()
+            while not os.path.exists("gate"):
+                time.sleep(0.01)
+
+    def price(number):
+        return number * 2  # @price
+
+    def work():
+        for number in range(3):
+            price(number)
+        sys.stdout = Output()
+        sys.exit(5)
+
+    if __name__ == "__main__":
+        worker = multiprocessing.get_context("fork").Process(target=work)
+        worker.start()
+        worker.join()
+        print(worker.exitcode)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+async def test_a_fork_that_is_asked_as_it_ends_has_its_last_words_all_the_same(
+    api: Api, program: Write, tmp_path: Path, version: str
+) -> None:
+    """multiprocessing has Python count its main thread as ended before it leaves by `os._exit`: with no thread
+    alive, pydevd closed the session at the next question."""
+    code = program(ENDS_SLOWLY)
+    session = await api.session(python_path=installed_python(version))
+    counted = await session.breakpoint(code.text, code.line("price"), hit_condition="> 100")
+    await session.launch(code.text, cwd=str(tmp_path), debug_subprocesses=True, wait=0)
+    await until((tmp_path / "ends").exists, "the fork ends")
+    await session.post("/hang-report")
+    (tmp_path / "gate").touch()
+    assert (await session.get("/events", types="terminated", timeout=30))["events"]
+    assert await session.printed() == "5\n"
+    (kept,) = (await session.get("/breakpoints"))["breakpoints"]
+    assert (kept["id"], kept["hit_count"]) == (counted["id"], 3)
+    (ended,) = [
+        one["body"]
+        for one in await session.events("subprocess")
+        if one["body"]["reason"] == "exited"
+    ]
+    assert ended["exit_code"] == 5

@@ -135,8 +135,12 @@ async def _send_recordings(debuggee: Debuggee) -> None:
             (run.calls, inspector.calls_start),
             (run.trace, inspector.trace_start),
         ):
-            if recording.wanted is not None and await start(**recording.wanted):
-                recording.begun(debuggee.number, group.process_of(debuggee))
+            # It may have been asked as it joined, with all others.
+            if recording.wanted is None or debuggee.number in recording.begun_in:
+                continue
+            recording.begun(debuggee.number, group.process_of(debuggee))
+            if not await start(**recording.wanted):
+                recording.not_begun(debuggee.number)
 
 
 @_to_every_process

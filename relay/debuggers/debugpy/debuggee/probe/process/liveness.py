@@ -76,6 +76,13 @@ def _is_alive(original: Any, thread: Any) -> Any:
     return thread.ident in _kept_alive or original(thread)
 
 
+def keep_forking_thread() -> None:
+    """In a forked child: this thread is the main one, and runs to the end of the process. multiprocessing has Python
+    count it as ended before it leaves by `os._exit`, and its last words are said there."""
+    _kept_alive.clear()
+    count_as_alive(threading.get_ident())
+
+
 def keep_exit_functions() -> None:
     """Have the exit functions debugged also where pydevd's own start runs the program's main code.
 
