@@ -967,7 +967,7 @@ def test_a_call_of_a_child_is_traced_and_counted_if_it_is_debugged(
     Program.write(tmp_path / "forking.py", FORKING)
     monkeypatch.setenv("WHO", "the first, too")
     for condition, number in (("", 5), (":number > 5", 7)):
-        _, _, err = finish(start("--children", "--trace", f"work{condition}", "--", "forking.py"))
+        _, _, err = finish(start("--trace", f"work{condition}", "--", "forking.py"))
         call, end = blocks(err)
         place = f"work(number={number}) at forking.py:3, called from "
         assert call.startswith(f"stop 1] trace of {place}")
@@ -985,9 +985,9 @@ def test_a_call_of_a_child_is_traced_and_counted_if_it_is_debugged(
     assert f"\n  {way_out}" in err
     missed = "1 process ran without the debugger: a fork; calls there are not known: --children follows them"
     for options in (("--trace", "work"), ("--calls",)):
-        _, _, err = finish(start(*options, "--", "forking.py"))
+        _, _, err = finish(start("--no-children", *options, "--", "forking.py"))
         assert err.splitlines()[-1] == missed
-    _, _, err = finish(start("--children", "--calls", "--", "forking.py"))
+    _, _, err = finish(start("--calls", "--", "forking.py"))
     assert "work(number=5) → 6\n" in err
 
 

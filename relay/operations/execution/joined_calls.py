@@ -18,18 +18,19 @@ def joined_calls(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, 
     numbers: dict[tuple[str, str, int], int] = {}
     rows: list[list[Any]] = []
     first = records[0][1]
+    without_row = 0  # of which only their number is known
     for name, record in records:
-        own = []
+        own: list[int] = []
         for function in record["functions"]:
             key = function["path"], function["name"], function["line"]
             if key not in numbers:
                 numbers[key] = len(functions)
                 functions.append(function)
             own.append(numbers[key])
+        without_row += max(record["known"] - len(set(own)), 0)
         if record["rows"] and record["rows"][0][_FUNCTION] >= 0:
             rows.append(_row_of_process(name))
         rows += [_renumbered(row, own, name) for row in record["rows"]]
-    without_row = sum(record["known"] - len(record["functions"]) for _, record in records)
     states = [record["state"] for _, record in records]
     complaints = [record["complaint"] for _, record in records if record["complaint"]]
     return {

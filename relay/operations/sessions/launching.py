@@ -211,20 +211,22 @@ def _check_python(session: Session) -> None:
 
 
 def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:
-    """Which: with `auto` all where a breakpoint may be hit, workers where a test may fail or something is recorded."""
+    """Which: with `auto` all where a breakpoint may be hit or calls are recorded, workers where a test may fail."""
     if body.debug_subprocesses != "auto":
         return "all" if body.debug_subprocesses else None
     if Ability.CHILDREN not in session.debugger.abilities:
         return None
-    if any(breakpoint.enabled for breakpoint in session.breakpoints):
+    run = session.program_run
+    is_recorded = run.wanted_calls is not None and run.wanted_calls.stream is None
+    if (
+        is_recorded
+        or run.wanted_trace is not None
+        or any(one.enabled for one in session.breakpoints)
+    ):
         return "all"
     new = "stop_on_exception" in body.model_fields_set or not session.exceptions.chosen
     filters = exception_filters(body) if new else session.exceptions.filters
-    run = session.program_run
-    is_recorded = run.wanted_trace is not None or (
-        run.wanted_calls is not None and run.wanted_calls.stream is None
-    )
-    return "workers" if filters or is_recorded else None
+    return "workers" if filters else None
 
 
 def _queued_lines(inputs: Sequence[str]) -> bytes:

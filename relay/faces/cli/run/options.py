@@ -244,5 +244,5 @@ CHILDREN = click.option(
     "--children/--no-children",
     default=None,
     help="Debug the Python processes that it starts, too: then it may be any command, such as make.  "
-    "[default: if there are breakpoints; workers, where failures or calls are asked for]",
+    "[default: if there are breakpoints, --trace or --calls; workers for --on-exception]",
 )
