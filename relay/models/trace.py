@@ -196,6 +196,9 @@ class TraceResult(ExecutionResult):
         "What `until_result` raised first, and if so, that it did only in calls that ended by an "
         "exception, whose `result` is None; such a call goes by"
     )
+    unknown: str | None = left_out(
+        "Of which processes it is not known what they called: they ended without a word, or do not answer"
+    )
     text: str = Field(description="The call as text, within `max_chars`; `…` marks cuts")
     truncated: bool = Field(description="Whether anything was left out, of the text or the record")
     whole_text: int | None = left_out(

@@ -359,6 +359,7 @@ async def _result(
         passed=record.get("passed"),
         raised=record.get("raised"),
         until_error=_until_error(record),
+        unknown=records.unknown(),
         text=shown.text,
         truncated=shown.is_cut or record["truncated"],
         whole_text=shown.whole,

@@ -20,6 +20,7 @@ import trio
 from relay.errors import DebuggerTimeout, RelayError
 from relay.process.procfs import threads_from_outside
 from relay.session.children.lost_children import LostChildren
+from relay.session.dap.last_words import hear_last_words
 from relay.session.state.stop import Stop
 
 if TYPE_CHECKING:
@@ -138,6 +139,13 @@ class ProcessGroup:
         """The session is not paused any more, if it was so in a child that has gone."""
         if self._current is child:
             self.program.events.resumed(None)
+
+    async def hear_last_words(self) -> None:
+        """Have each child that is left say what only it knows: it is about to be ended with the program."""
+        async with trio.open_nursery() as nursery:
+            for child in self._children:
+                if child in self.answering():
+                    nursery.start_soon(hear_last_words, child)
 
     async def until_left(self) -> None:
         """Until every child that is under the debugger has gone, and it is said how."""

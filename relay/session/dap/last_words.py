@@ -1,4 +1,4 @@
-"""What only a process knows, heard before another one of the session ends it by a signal."""
+"""What only a process knows, heard before another one of the session ends it by a signal, or the relay does."""
 
 from __future__ import annotations
 
@@ -26,12 +26,18 @@ async def hear_before_kill(killer: Debuggee, pid: int) -> None:
     group = killer.group
     member = next((one for one in group.answering() if one.pid == pid and one is not killer), None)
     if member is not None:
-        with trio.move_on_after(KILL_SECONDS):
-            await _hear(member)
-            killer.events.last_words_heard(pid)
+        await hear_last_words(member)
     if killer.inspector is not None:
         with contextlib.suppress(RelayError):
             await killer.inspector.kill_answered(pid)
+
+
+async def hear_last_words(member: Debuggee) -> None:
+    """Of a process that is about to be ended; as far as it answers in time."""
+    with trio.move_on_after(KILL_SECONDS):
+        await _hear(member)
+        if member.pid is not None:
+            member.events.last_words_heard(member.pid)
 
 
 async def _hear(member: Debuggee) -> None:

@@ -239,6 +239,7 @@ class Debuggee:
     async def end_what_is_left(self) -> None:
         """End all its processes that live; the ends of those that are debugged are told."""
         self.ends_the_rest = True
+        await self.group.hear_last_words()
         await self.end_processes()
         if not self.attached:
             with trio.move_on_after(HANG_UP_GRACE):

@@ -78,7 +78,8 @@ class TraceQuestion:
             are_open = f"{begun} {'was' if begun == 1 else 'were'} not over" if begun else ""
             said = "; ".join(filter(None, [calls, are_open]))
             error = f"; --until-result raised {self._error}" if self._error else ""
-            return f"{self.option}: no {what}; {said}{error}"
+            unknown = f"; {found.unknown}" if found.unknown else ""
+            return f"{self.option}: no {what}; {said}{error}{unknown}"
         return f"{self.option}: no {what}{await what_is_meant(session, self._request)}"
 
     def _count(self, found: TraceResult) -> None:

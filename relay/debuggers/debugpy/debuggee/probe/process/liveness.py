@@ -76,9 +76,10 @@ def _is_alive(original: Any, thread: Any) -> Any:
     return thread.ident in _kept_alive or original(thread)
 
 
-def keep_forking_thread() -> None:
-    """In a forked child: this thread is the main one, and runs to the end of the process. multiprocessing has Python
-    count it as ended before it leaves by `os._exit`, and its last words are said there."""
+def keep_only_thread() -> None:
+    """In a child that joins: this thread is the main one, and runs to the end of the process. Python counts it as ended
+    before the exit functions, and multiprocessing has that done before it leaves by `os._exit`: there the last words
+    are said."""
     _kept_alive.clear()
     count_as_alive(threading.get_ident())
 
