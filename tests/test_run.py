@@ -740,6 +740,111 @@ def test_one_call_is_shown_whole_and_the_program_goes_on(start: Start, tmp_path:
     assert end == "end] exit code 0, 1 stop\n"
 
 
+ENDLESS = """
+    import sys
+
+    class Tree:
+        def visit(self, depth):
+            return below(self, depth)  # @visit
+
+    def below(tree, depth):
+        return tree.visit(depth + 1)  # @below
+
+    def gather(seen, depth, *last):
+        seen.append(depth)
+        item = {"depth": depth, "seen": seen, "tree": Tree()}
+        gather(seen + [item], *[depth + 1])
+        return item
+
+    limit = sys.getrecursionlimit()
+    try:
+        Tree().visit(0)
+    except RecursionError:
+        print(sys.getrecursionlimit() - limit)  # @handled
+    try:
+        gather([], 0)
+    except RecursionError:
+        pass
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="its trace function is lost there")
+@pytest.mark.parametrize("depth", [0, 400, 480, *range(486, 494)])
+def test_a_call_of_a_recursion_without_end_is_found(
+    start: Start, tmp_path: Path, depth: int
+) -> None:
+    """The trace broke off where the program had left no frames, and all calls were said to be not over."""
+    program = Program.write(tmp_path / "tree.py", ENDLESS)
+    until = ("--until-result", f"depth == {depth}")
+    code, out, err = finish(start("--trace", "Tree.visit", *until, "--", "tree.py"))
+    assert (code, out) == (0, b"0\n")
+    call, end = blocks(err)
+    head, line, *_, result = call.splitlines()
+    assert head.startswith(f"stop 1] trace of Tree.visit(self=<Tree>, depth={depth})")
+    assert line.split()[0] == str(program.line("visit"))
+    assert result == "raises RecursionError: maximum recursion depth exceeded"
+    assert end == "end] exit code 0, 1 stop\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="its trace function is lost there")
+@pytest.mark.parametrize("rest", range(6))
+def test_a_call_that_changes_what_it_has_is_found_there_too(
+    start: Start, tmp_path: Path, rest: int
+) -> None:
+    Program.write(tmp_path / "tree.py", ENDLESS)
+    until = ("--until-result", f"depth > 960 and depth % 6 == {rest}")
+    words = ("--max-chars", "3000", "--trace", "gather", *until)
+    code, _, err = finish(start(*words, "--", "tree.py"))
+    assert code == 0
+    call, end = blocks(err)
+    assert re.match(
+        r"stop 1\] trace of gather\(seen=\[.* depth=9\d\d, last=\(\)\) \(call 9\d\d\)", call
+    )
+    assert "raises RecursionError: maximum recursion depth exceeded" in call
+    assert end == "end] exit code 0, 1 stop\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="its trace function is lost there")
+@pytest.mark.parametrize("depth", [470, 484, 488, 491])
+def test_a_trace_goes_down_to_the_end_of_a_recursion_without_end(
+    start: Start, tmp_path: Path, depth: int
+) -> None:
+    Program.write(tmp_path / "tree.py", ENDLESS)
+    words = ("--trace", f"Tree.visit:depth == {depth}", "--depth", "10")
+    code, out, err = finish(start(*words, "--max-chars", "9000", "--", "tree.py"))
+    assert (code, out) == (0, b"0\n")
+    call, end = blocks(err)
+    assert call.splitlines()[-1] == "raises RecursionError: maximum recursion depth exceeded"
+    assert "not over yet" not in call
+    assert end == "end] exit code 0, 1 stop\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="its trace function is lost there")
+def test_calls_of_a_recursion_without_end_are_counted(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "tree.py", ENDLESS)
+    until = ("--until-result", "depth < 0")
+    code, out, err = finish(start("--trace", "Tree.visit", *until, "--", "tree.py"))
+    assert (code, out) == (0, b"0\n")
+    counted = re.search(r"no call ended so; (\d+) calls went by, (\d+) of them with an", err)
+    assert counted is not None
+    assert counted[1] == counted[2]
+    assert "not over" not in err
+    assert int(counted[1]) > 480
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="its trace function is not lost there")
+@pytest.mark.parametrize("until", [(), ("--until-result", "depth == 5")])
+def test_a_recursion_without_end_that_ends_the_trace_is_named(
+    start: Start, tmp_path: Path, until: tuple[str, ...]
+) -> None:
+    Program.write(tmp_path / "tree.py", ENDLESS)
+    code, out, err = finish(start("--trace", "Tree.visit", *until, "--", "tree.py"))
+    assert (code, out) == (0, b"0\n")
+    lost = "the trace broke off: its thread was traced no more, as after a RecursionError before Python 3.12"
+    assert lost in err
+    assert "not over at the end" not in err
+
+
 LONG_CALL = """
     def double(number):
         return number + number

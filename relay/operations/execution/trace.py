@@ -69,12 +69,16 @@ NOT_REPORTED: Record = {
     "exceptions": 0,
     "truncated": True,
     "complaint": None,
+    "fault": None,
     "root": None,
 }
 """Of a program that was killed, or left by `os._exit`."""
 
 NONE: Record = {**NOT_REPORTED, "state": "none", "truncated": False}
 """Before the first trace of a run."""
+
+BROKE_OFF = "the trace broke off: "
+"""Ahead of why, in place of a reason that has to do with the call."""
 
 ONLY_RAISED = ", only in calls that ended by an exception"
 """Behind the error of `until_result`, where `result` was None in each such call."""
@@ -422,6 +426,8 @@ def _reason(session: Session, record: Record, records: Records) -> str | None:
     state, called = record["state"], _calls_so_far(record)
     if state == "complete":
         return None
+    if record.get("fault"):
+        return f"{BROKE_OFF}{one_line(record['fault'])}; {called}"
     unknown = f"; {words}" if (words := records.unknown()) is not None else ""
     if record["root"] is not None:
         if state == "recording":

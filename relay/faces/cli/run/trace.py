@@ -13,6 +13,7 @@ from relay.faces.cli.trace_bound import room_for_trace
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.recording import GONE
 from relay.operations.execution.trace import (
+    BROKE_OFF,
     ONLY_RAISED,
     calls_that_went_by,
     get_trace,
@@ -67,11 +68,15 @@ class TraceQuestion:
             if self._kept is None:
                 return f"{self.option}: {GONE}"
             found = self._kept
+        fault = _fault(found.reason or "")
         if found.thread_name is not None:
             so_far = found.text.rpartition("\nIncomplete: ")[0] or found.text
-            return f"{self.option}: the call was not over at the end\n{so_far}"
+            what = fault or "the call was not over at the end"
+            return f"{self.option}: {what}" + (f"\n{so_far}" if so_far != found.reason else "")
         self._count(found)
         what = "call ended so" if self._request.until_result else "such call"
+        if fault:
+            what += " before "
         begun = 0 if found.passed is None else found.called - found.passed
         if self._passed or begun:
             calls = calls_that_went_by(self._passed, self._raised) if self._passed else ""
@@ -79,7 +84,9 @@ class TraceQuestion:
             said = "; ".join(filter(None, [calls, are_open]))
             error = f"; --until-result raised {self._error}" if self._error else ""
             unknown = f"; {found.unknown}" if found.unknown else ""
-            return f"{self.option}: no {what}; {said}{error}{unknown}"
+            return f"{self.option}: no {what}{fault}; {said}{error}{unknown}"
+        if fault:
+            return f"{self.option}: no {what}{fault}"
         return f"{self.option}: no {what}{await what_is_meant(session, self._request)}"
 
     def _count(self, found: TraceResult) -> None:
@@ -87,6 +94,11 @@ class TraceQuestion:
         self._raised += found.raised or 0
         if self._error is None or self._error.endswith(ONLY_RAISED):  # a later stop may know more
             self._error = found.until_error or self._error
+
+
+def _fault(reason: str) -> str:
+    """That the trace broke off, and why; empty if it did not."""
+    return reason.rpartition("; ")[0] if reason.startswith(BROKE_OFF) else ""
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

@@ -29,6 +29,7 @@ PARTS = (
     "values/secrets",
     "process/outside",
     "process/guard",
+    "process/frame_room",
     "process/unwarned",
     "process/tracked_objects",
     "process/paths",

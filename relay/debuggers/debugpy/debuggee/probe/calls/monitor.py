@@ -7,8 +7,6 @@ of all code, since the interpreter has no such event for one code alone.
 
 from __future__ import annotations
 
-import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,11 +17,8 @@ if TYPE_CHECKING:
         give_back_tool,
         take_tool,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import with_more_room
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
-
-_MORE_ROOM = 200  # frames that the record of one event may take, where the program has left none
-_TOO_DEEP = "maximum recursion depth exceeded"  # as the interpreter says it
-_limit_of_frames, _set_limit_of_frames = sys.getrecursionlimit, sys.setrecursionlimit
 
 _CALL_EVENTS = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
 
@@ -33,7 +28,6 @@ class CallsMonitor:
 
     def __init__(self, record: CallRecord) -> None:
         self.record, self.tool = record, -1
-        self.lock: Any = threading.RLock()  # while there is room for more frames
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
@@ -98,21 +92,15 @@ class CallsMonitor:
         its `RecursionError` a frame earlier; where its calls go through C, which has a bound of its own, the innermost
         are left out.
         """
-        with self.lock:  # the limit is that of all threads
-            limit = _limit_of_frames()
-            try:
-                _set_limit_of_frames(limit)  # raises where it could not be taken back
-            except RecursionError:
-                raise RecursionError(_TOO_DEEP) from None
-            _set_limit_of_frames(limit + _MORE_ROOM)
-            try:
-                act(frame, *given)
-            except RecursionError:
-                self.record.open.pop(id(frame), None)  # another frame may have its number next
-            except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
-                self.record.failed(error)
-            finally:
-                _set_limit_of_frames(limit)
+        with_more_room(self._act, act, frame, *given)
+
+    def _act(self, act: Any, frame: Any, *given: Any) -> None:
+        try:
+            act(frame, *given)
+        except RecursionError:
+            self.record.open.pop(id(frame), None)  # another frame may have its number next
+        except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
+            self.record.failed(error)
 
     def _learn(self, code: Any, frame: Any) -> Any:
         function = self.record.scope.learn(frame)

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         debugger_threading,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import with_room_to_stop
     from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stop
 
-_MORE_FRAMES = 1000  # that a stop may take, and what is asked meanwhile
 STEP_OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
 _ORDER = (
     "traps",  # given to frames that run on, when all else is done and said
@@ -74,26 +74,7 @@ def _suspended(
     wait: Any, thread: Any, frame: Any, event: Any, argument: Any, *more: Any, **named: Any
 ) -> Any:
     about = thread, frame, event, argument, *more
-    if _has_room():
-        return make_stop(functools.partial(_stopped_at, wait, *about, **named))
-    # The program stands right below its recursion limit. Half of a stop would be one that nobody hears of.
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(limit + _MORE_FRAMES)
-    try:
-        return make_stop(functools.partial(_stopped_at, wait, *about, **named))
-    finally:
-        if (
-            sys.getrecursionlimit() == limit + _MORE_FRAMES
-        ):  # else somebody at the stop has set another
-            sys.setrecursionlimit(limit)
-
-
-def _has_room(frames: int = 100) -> bool:
-    """Whether so many functions may still call one another here: a stop takes about a third of that."""
-    try:
-        return frames == 0 or _has_room(frames - 1)
-    except RecursionError:
-        return False
+    return with_room_to_stop(make_stop, functools.partial(_stopped_at, wait, *about, **named))
 
 
 def _stopped_at(

@@ -3,6 +3,7 @@
 guard       code of the program is called: what it raises is part of an answer
 outside     what a signal's handler raises in the midst of the debugger's work is the program's
 tracked_objects  all objects of a type, without a hold on the others
+frame_room  frames for the debugger, where the program has left none
 unwarned    warnings are left out while the debugger is at work, and no other is shown again
 paths       paths and files, by functions that the program has not replaced
 interrupts  a call that takes too long is cut short, in its own thread

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import forget_suspension_hooks
     from relay.debuggers.debugpy.debuggee.probe.process.children import birth, replace_in_os
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import forget_room_of_others
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         attempt,
         frame_at,
@@ -196,6 +197,7 @@ def _forget_parents_state() -> None:
     _number_apart()
     references.release()
     references.stop = -1
+    forget_room_of_others()
     attempt(forget_trace)  # who asked for it waits for a stop of the parent
     forget_suspension_hooks()
     for counts in (totals, pass_counts, reported_hits, stopping_names):

@@ -93,7 +93,8 @@ class FrameTrace:
         self.lines = self.detailed_lines = self.calls = self.exceptions = 0
         self.truncated = False
         self.texts = ValueTexts(reveal)
-        self.complaint: str | None = None
+        self.complaint: str | None = None  # what its condition has raised
+        self.fault: str | None = None  # why nothing is recorded any more, if it is the debugger's
 
     @property
     def is_active(self) -> bool:
@@ -424,6 +425,7 @@ class FrameTrace:
             "exceptions": self.exceptions,
             "truncated": self.truncated or self.texts.truncated,
             "complaint": self.complaint,
+            "fault": self.fault,
             "root": None if self.root is None else self.root.record,
         }
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import (
+        wants_room,
+        with_more_room,
+        with_room_to_stop,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.function_names import (
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
     from relay.debuggers.debugpy.debuggee.probe.trace.monitor import MonitorListener
-    from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import PAUSES, FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace.settrace import SettraceListener
     from relay.debuggers.debugpy.debuggee.probe.trace.unfiled import unfiled_sources
     from relay.debuggers.debugpy.debuggee.probe.trace.until import UntilTrace
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.client_writes import as_clients_doing
 
 TRACE_EVENT = "relayTrace"
+_UNTRACED = "its thread was traced no more, as after a RecursionError before Python 3.12"
 _IN_C = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -165,9 +171,27 @@ def trace_read(stopped: bool = False) -> dict[str, Any]:
         return {"trace": None}
     trace.texts.free()
     if stopped:
+        _note_unseen_end(trace)
         end_trace("interrupted")
         _held.is_read = True
     return {"trace": _trace_answer(trace)}
+
+
+def _note_unseen_end(trace: FrameTrace) -> None:
+    """Before Python 3.12 a thread may lose its trace function: calls end then, and nobody hears of it."""
+    if hasattr(sys, "monitoring") or not trace.is_active or "greenlet" in sys.modules:
+        return
+    called = [frame for frame in list(trace.frames) if not frame.f_code.co_flags & PAUSES]
+    if not called:
+        return
+    running = set()
+    for frame in sys._current_frames().values():
+        here: Any = frame
+        while here is not None:
+            running.add(here)
+            here = here.f_back
+    if any(frame not in running for frame in called):
+        trace.fault = _UNTRACED
 
 
 def _trace_answer(trace: FrameTrace) -> dict[str, Any]:
@@ -179,6 +203,7 @@ def report_trace() -> None:
     trace, py_db = _held.trace, debugger()
     if trace is None or _held.is_read or py_db is None:
         return
+    _note_unseen_end(trace)
     end_trace("ended")
     send_event(py_db, TRACE_EVENT, {"trace": _trace_answer(trace)})
 
@@ -278,14 +303,21 @@ def count_call(trace: FrameTrace, frame: Any) -> int:
     if wanted.code and not _condition_holds(trace, wanted.code, frame):
         return 0
     number: int = next(_held.entries)
-    if number & 63 == 1:  # now and then, since it takes its time
-        py_db = debugger()
-        if py_db is None or py_db.pydb_disposed:
-            end_trace("interrupted")  # nobody debugs this program any more
-            return 0
+    if number & 63 == 1 and not _is_debugged():  # now and then, since it takes its time
+        end_trace("interrupted")
+        return 0
     if number > trace.called:
         trace.called = number
     return number
+
+
+def _is_debugged() -> bool:
+    """Whether anybody debugs this program still."""
+    try:
+        py_db = debugger()
+    except RecursionError:
+        return True  # no frames are left to ask: the call is counted by now
+    return py_db is not None and not py_db.pydb_disposed
 
 
 def _is_of_program(ident: int) -> bool:
@@ -301,7 +333,7 @@ def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
     try:
         return bool(as_clients_doing(eval, code, frame.f_globals, frame.f_locals))
     except BaseException as error:
-        if is_from_outside(error):
+        if is_from_outside(error) or wants_room(error):
             raise
         trace.complaint = attempt(exception_line, error, default=type(error).__name__)
         return True
@@ -309,6 +341,21 @@ def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
 
 def guarded_event(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
     """Nothing that goes wrong here is the program's business."""
+    try:
+        return function(*arguments)
+    except RecursionError:  # no more calls than where a call begins: its end has room if that had
+        return with_more_room(_guarded_once, trace, function, *arguments)
+    except BaseException as error:
+        break_off(trace, error)
+        return False
+
+
+def guarded_again(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
+    """The same, where the program has called itself so deep that there were not frames enough for it."""
+    return with_more_room(_guarded_once, trace, function, *arguments)
+
+
+def _guarded_once(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except BaseException as error:
@@ -321,7 +368,7 @@ def break_off(trace: FrameTrace, error: BaseException) -> None:
     again; it goes on then, where its events do."""
     is_outside = is_from_outside(error)
     if not (is_outside and hasattr(sys, "monitoring")):
-        trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
+        trace.fault = attempt(exception_line, error, default="") or type(error).__name__
         end_trace("interrupted")
     if is_outside:
         raise error
@@ -346,6 +393,10 @@ def end_trace(state: str) -> None:
 
 def end_of_call(trace: FrameTrace, frame: Any) -> None:
     """Stop the program here: the call is about to return, or an exception to leave it."""
+    with_room_to_stop(_stop_at_end, frame)
+
+
+def _stop_at_end(frame: Any) -> None:
     attempt(_held.listener.stop)
     ident = threading.get_ident()
     _held.stopping.append(ident)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import has_lost_generator
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import require_room, wants_room
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.trace.callers import SEAMLESS, caller_of
     from relay.debuggers.debugpy.debuggee.probe.trace.conditions import (
@@ -297,12 +298,13 @@ class UntilTrace(FrameTrace):
         if kept is None or not kept.inner or frame.f_code.co_name in SEAMLESS:
             return
         facts = kept.facts
-        self._catch_up(kept, frame, facts.ahead_of(kept.last, line))
-        last = kept.line
-        kept.last = kept.line = line
+        silent = facts.ahead_of(kept.last, line)
+        last = silent[-1] if silent else kept.line
         variables = None
         if last and (last in facts.acts or line in facts.acts or line in facts.rebinds):
-            variables = self._look(frame)
+            variables = self._look(frame)  # first of all: there may be no frames left for it
+        self._catch_up(kept, frame, silent)
+        kept.last = kept.line = line
         for tape, _ in kept.inner:
             tape.add(TAPE_LINE, frame, line, variables)
 
@@ -340,9 +342,10 @@ class UntilTrace(FrameTrace):
         if is_first and self._finds_nothing_to_change(kept, facts, line):
             return line
         found = now.copy()
+        variables = self.tape_texts.variables(frame.f_code, found, is_first)
         if is_first:
             kept[0] = found
-        return line, self.tape_texts.variables(frame.f_code, found, is_first)
+        return line, variables
 
     def _overwritten(self, facts: LineFacts, now: Any, line: int) -> Any:
         values = facts.values_overwritten[line](now)
@@ -384,9 +387,10 @@ class UntilTrace(FrameTrace):
         if suspends:
             self._put_end(kept, frame, TAPE_YIELD, value)
             return False
+        is_end = self._is_end_of(kept, frame, value, None)
         del self.frames[frame]
         self.drop_lingering(frame)
-        return self._over(kept, frame, value, None)
+        return self._over(kept, frame, value, None, is_end)
 
     def raised(self, frame: Any, error: Any) -> None:
         """An exception passes through the line at which the frame is."""
@@ -404,15 +408,21 @@ class UntilTrace(FrameTrace):
 
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether it is the call that was asked for."""
+        if issubclass(type(error), RecursionError):
+            require_room()
         kept = self._on_tape(frame)
+        is_end = kept is not None and self._is_end_of(kept, frame, None, error)
         self.frames.pop(frame, None)
         self.drop_lingering(frame)
-        return kept is not None and self._over(kept, frame, None, error)
+        return kept is not None and self._over(kept, frame, None, error, is_end)
 
-    def _over(self, kept: Any, frame: Any, value: Any, error: Any) -> bool:
+    def _is_end_of(self, kept: Any, frame: Any, value: Any, error: Any) -> bool:
         own = kept.own
-        if own is not None and (own.is_end or self._matches(frame, own.given, value, error)):
-            self._find(own, frame, value, error)
+        return own is not None and (own.is_end or self._matches(frame, own.given, value, error))
+
+    def _over(self, kept: Any, frame: Any, value: Any, error: Any, is_end: bool) -> bool:
+        if is_end:
+            self._find(kept.own, frame, value, error)
             return True
         if error is None:
             self._put_end(kept, frame, TAPE_RETURN, value)
@@ -478,13 +488,14 @@ class UntilTrace(FrameTrace):
             if found:
                 found = bool(found)
         except BaseException as wrong:
-            if is_from_outside(wrong):
+            if is_from_outside(wrong) or wants_room(wrong):
                 raise
             found = False
             self.is_error_of_result = self.is_error_of_result or error is None
             if self.until_error is None:
                 self.until_error = error_of_condition(wrong, arguments)
         if found:
+            require_room()
             self.matches += 1
             if self.matches == self.call:
                 return True
@@ -526,6 +537,7 @@ class UntilTrace(FrameTrace):
             passed=passed,
             raised=raised,
             complaint=self.complaint,
+            fault=self.fault,
             until_error=self.until_error,
             until_error_of_result=self.is_error_of_result,
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         break_off,
         count_call,
         end_of_call,
+        guarded_again,
         is_meant_code,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.until import UntilTrace
@@ -55,20 +56,40 @@ class UntilMonitorListener(MonitorListener):
     def _on_start(self, code: Any, offset: int) -> Any:
         frame = frame_at(1)
         try:
-            meant = self.meant.get(id(code))
-            if meant is None:
-                meant = self._learn(code, frame)
-            if meant:
-                number = count_call(self.until, frame)
-                if number:
-                    self.until.begin(frame, number)
-                    return None
-            elif not self._is_own(code.co_filename, frame):
-                return MONITORING.DISABLE
-            if frame.f_back in self.until.frames and self.until.enter(frame):
-                self._listen_to(code, bool(self.until.frames[frame].inner))
+            answer = self._start(code, frame)
+        except RecursionError:
+            return guarded_again(self.until, self._start, code, frame)
         except BaseException as error:
             break_off(self.until, error)
+            return None
+        if type(answer) is not int:
+            return answer
+        until = self.until
+        try:
+            return guarded_again(until, until.begin, frame, answer)
+        except RecursionError:  # the program's: with it the call ends here
+            next(until.ended)
+            next(until.ended_by_exception)
+            raise
+
+    def _start(self, code: Any, frame: Any) -> Any:
+        """What the callback is to answer; or the number of a call that is counted, where no frames were left to
+        begin it."""
+        meant = self.meant.get(id(code))
+        if meant is None:
+            meant = self._learn(code, frame)
+        if meant:
+            number = count_call(self.until, frame)
+            if number:
+                try:
+                    self.until.begin(frame, number)
+                except RecursionError:
+                    return number
+                return None
+        elif not self._is_own(code.co_filename, frame):
+            return MONITORING.DISABLE
+        if frame.f_back in self.until.frames and self.until.enter(frame):
+            self._listen_to(code, bool(self.until.frames[frame].inner))
         return None
 
     def _line_callback(self) -> Any:
@@ -92,6 +113,8 @@ class UntilMonitorListener(MonitorListener):
                 quick = facts.quick.get(line)
                 one = None if quick is None else quick(frame.f_locals)
                 kept.append(trace.line_with_look(kept, frame, line) if one is None else one)
+            except RecursionError:
+                guarded_again(trace, trace.line, frame, line)
             except BaseException as error:
                 break_off(trace, error)
             return None
@@ -114,6 +137,8 @@ class UntilMonitorListener(MonitorListener):
                         trace.drop_lingering(frame)
                 else:
                     is_found = trace.leave(frame, value, False)
+            except RecursionError:
+                is_found = guarded_again(trace, trace.leave, frame, value, False)
             except BaseException as error:
                 break_off(trace, error)
             if is_found:
