@@ -632,7 +632,18 @@ LONG_TEXTS = """
         found = "text"  # @found
         return found
 
+    def lines(one, other):
+        count = 1  # @first
+        count += 1
+        count += 1
+        count += 1
+        count += 1
+        count += 1  # @last
+        one = other  # @other
+        return count
+
     texts(*[Slow() for _ in range(5)])  # @start
+    lines(Slow(), Slow())
 """
 
 
@@ -644,6 +655,18 @@ async def test_texts_are_shown_where_those_of_objects_have_taken_too_long(
     told = (await traced(session, function="texts", wait=60))["tree"]
     assert told["arguments"][4]["value"] == "<Slow: its text takes too long>"
     assert values(step_at(told, code.line("found"))["changed"]) == {"found": "'text'"}
+
+
+async def test_what_has_no_text_any_more_has_not_changed_for_that(api: Api, program: Write) -> None:
+    code = program(LONG_TEXTS)
+    session = await paused(api, code, "start")
+    told = (await traced(session, function="lines", wait=60))["tree"]
+    assert told["arguments"][0]["value"] == "Slow()"
+    for line in range(code.line("first"), code.line("last") + 1):
+        assert set(values(step_at(told, line)["changed"])) == {"count"}, line
+    assert values(step_at(told, code.line("other"))["changed"]) == {
+        "one": "<Slow: its text takes too long>"
+    }
 
 
 SLOTTED = """

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         begins_with,
         content_of,
         hidden_change,
+        is_unwritten,
         parts_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict, own_slots
@@ -342,6 +343,10 @@ class FrameTrace:
                     continue
             record = self.texts.value(name, value, ROOM)
             size = self.size_of(value)
+            if old is not None and self._is_unknown(record, value, size, old):
+                if not is_unwritten(record["value"]):
+                    known[name] = (value, record["value"], size, content or self.parts_of(value))
+                continue
             parts = content
             if content is None and type(value) not in UNCHANGING:
                 parts = content_of(value) or self.parts_of(value)
@@ -367,6 +372,12 @@ class FrameTrace:
             gone = set(known) - {name for name, _ in present}
             changed += [{"name": n, "old": known.pop(n)[1], "deleted": True} for n in sorted(gone)]
         return changed
+
+    def _is_unknown(self, record: dict[str, Any], value: Any, size: int, old: Any) -> bool:
+        """Whether nothing tells if it is as before: the same object, and no text of it now, or then."""
+        if not (is_unwritten(record["value"]) or is_unwritten(old[1])) or size != old[2]:
+            return False
+        return self.origin_of(old[0]) is self.origin_of(value)
 
     def size_of(self, value: Any) -> int:
         """Items of a list, dict or set; -1 for others."""

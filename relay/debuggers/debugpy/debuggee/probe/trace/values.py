@@ -32,6 +32,7 @@ ROOM, WIDE_ROOM = 80, 200  # characters of a changed value; of an argument or a 
 _MOST_SECONDS = 3.0  # for the texts of values, and
 _MOST_SHARE = 0.25  # of the time since they began
 _SLOW_TEXT = 1.0  # seconds after which one may be interrupted
+_UNWRITTEN = ("its text takes too long>", "its text took too long>")  # said in its place
 _PLAIN_KINDS = (int, float, complex, bool, str, bytes, type(None), range, type)
 _CODE_KINDS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 UNCHANGING: Any = frozenset((*_PLAIN_KINDS, *_CODE_KINDS))
@@ -102,7 +103,7 @@ class ValueTexts:
         )
         if is_late or plan.cls in self.slow:
             self.truncated = True
-            return f"<{plan.name}: its text takes too long>", True, False
+            return f"<{plan.name}: {_UNWRITTEN[0]}", True, False
         return self._timed(lambda: text_of(value, plan, room), plan)
 
     def _text_of_plain(self, value: Any, plan: Any, room: int) -> tuple[str, bool, bool]:
@@ -124,7 +125,7 @@ class ValueTexts:
             saying.pending = False
             saying.end()
             self.slow.add(plan.cls)
-            found = f"<{plan.name}: its text took too long>", True, False
+            found = f"<{plan.name}: {_UNWRITTEN[1]}", True, False
         except BaseException as error:
             saying.end()
             if is_from_outside(error):
@@ -147,6 +148,11 @@ class ValueTexts:
         saying = self.saying
         if saying is not None and time.monotonic() - saying.since > _SLOW_TEXT:
             saying.interrupt()
+
+
+def is_unwritten(text: str) -> bool:
+    """Whether a text says only that it would have taken too long: two such texts, or one and another, show no change."""
+    return text.endswith(_UNWRITTEN)
 
 
 def content_of(value: Any) -> tuple[Any, ...] | None:
