@@ -256,7 +256,7 @@ async def test_a_child_that_is_asked_as_it_ends_has_its_last_words_all_the_same(
     code = program(ENDS_SLOWLY)
     session = await api.session(python_path=installed_python(version))
     counted = await session.breakpoint(code.text, code.line("price"), hit_condition="> 100")
-    launched = {"args": [way], "cwd": str(tmp_path), "debug_subprocesses": True, "wait": 0}
+    launched: dict[str, Any] = {"args": [way], "cwd": str(tmp_path), "debug_subprocesses": True, "wait": 0}
     await session.launch(code.text, **launched)
     await until((tmp_path / "ends").exists, "the child ends")
     await session.post("/hang-report")

@@ -388,7 +388,9 @@ def _of_all(session: Session, records: Records) -> Record:
         if first["state"] == "ended" and any(one["state"] == "waiting" for one in found)
         else first["state"]
     )
-    joined = {**first, "state": waits, "called": sum(one["called"] for one in found)}
+    fault = next((one["fault"] for one in found if one.get("fault")), None)
+    called = sum(one["called"] for one in found)
+    joined = {**first, "state": waits, "called": called, "fault": fault}
     for name in ("passed", "raised"):
         if first.get(name) is not None:
             joined[name] = sum(one.get(name) or 0 for one in found)
