@@ -1126,6 +1126,69 @@ def test_a_call_of_tests_is_traced_whoever_runs_them(
     assert err.count("  price(number=") == 3
 
 
+LOSING = """
+    import multiprocessing
+    import os
+    import signal
+    import sys
+    import threading
+    import time
+
+    def price(number):
+        return number * 2  # @price
+
+    def lose(number):
+        price(number)
+        signal.pthread_kill(threading.get_ident(), signal.SIGKILL)
+
+    def rest(number):
+        price(number)
+        time.sleep(60)
+
+    if __name__ == "__main__":
+        context = multiprocessing.get_context("fork")
+        for target in [price] + [globals()[name] for name in sys.argv[1:]]:
+            worker = context.Process(target=target, args=(5,))
+            worker.start()
+            worker.join()
+"""
+
+
+def test_a_trace_without_an_answer_says_which_processes_may_have_had_it(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "losing.py", LOSING)
+    words = ("--", "losing.py", "lose")
+    went = r"what was recorded went with process \d+, which has ended"
+    _, _, err = finish(start("--trace", "price", "--until-result", "result > 10", *words))
+    said = err.splitlines()[-1]
+    assert re.fullmatch(rf"--trace price: no call ended so; 1 call went by; {went}", said), said
+    _, _, err = finish(start("--trace", "price:number == 6", *words))
+    said = err.splitlines()[-1]
+    assert re.fullmatch(rf"--trace 'price:number == 6': no such call; {went}", said), said
+
+
+def test_a_trace_that_a_time_limit_ends_knows_the_processes_that_have_ended_and_those_that_have_not(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "losing.py", LOSING)
+    asked = ("--trace", "price", "--until-result", "result > 10", "--timeout", "5")
+    _, _, err = finish(start(*asked, "--", "losing.py", "rest"))
+    assert err.splitlines()[-1] == "--trace price: no call ended so; 2 calls went by"
+
+
+def test_a_trace_says_how_many_calls_it_has_not_seen_to_the_end_for_a_stop(
+    start: Start, tmp_path: Path
+) -> None:
+    line = Program.write(tmp_path / "losing.py", LOSING).line("price")
+    asked = ("--trace", "price", "--until-result", "result > 10")
+    place = f"losing.py:{line}"
+    _, _, err = finish(start(*asked, "--break", place, "--", "losing.py", "price"))
+    assert err.splitlines()[-1] == (
+        "--trace price: no call ended so; 2 were under way at a stop, and not seen to the end"
+    )
+
+
 def test_what_a_call_raised_is_told_by_the_name_that_the_condition_sees_it_by(
     start: Start, tmp_path: Path
 ) -> None:

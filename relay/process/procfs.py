@@ -43,6 +43,16 @@ def runnable_threads(pid: int) -> set[int] | None:
     return found
 
 
+def is_ended_by(pid: int, number: int) -> bool:
+    """Whether a process takes this signal as the system does: False if it handles or ignores it."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text("utf-8", "replace").splitlines():
+            name, _, mask = line.partition(":")
+            if name in ("SigIgn", "SigCgt") and int(mask, 16) >> (number - 1) & 1:
+                return False
+    return True
+
+
 def _kernel_place(task: Path) -> str:
     """The kernel's function that a thread waits in, where this user may know it."""
     try:

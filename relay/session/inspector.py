@@ -255,8 +255,9 @@ class Inspector(ABC):
         """Have the rows that wait in the debuggee sent, as events before this returns."""
 
     @abstractmethod
-    async def kill_answered(self, pid: int) -> None:
-        """The program may kill this process, which it has said it is about to: it was asked for its last words."""
+    async def kill_answered(self, number: int) -> None:
+        """The program may do what it has said, with this number, that it is about to: those whom it ends were asked for
+        their last words."""
 
     @abstractmethod
     async def trace_start(self, **wanted: Any) -> bool:

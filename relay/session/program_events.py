@@ -127,14 +127,24 @@ class ProgramEvents(DebuggeeEvents):
         note(log, event, level, session_id=self._session.id, **fields)
 
     def trace_ended(
-        self, number: int, process: Mapping[str, Any], trace: Mapping[str, Any]
+        self,
+        number: int,
+        process: Mapping[str, Any],
+        trace: Mapping[str, Any],
+        *,
+        is_final: bool = True,
     ) -> None:
-        self._run.trace.keep(number, process, trace)
+        self._run.trace.keep(number, process, trace, is_final=is_final)
 
     def calls_ended(
-        self, number: int, process: Mapping[str, Any], calls: Mapping[str, Any]
+        self,
+        number: int,
+        process: Mapping[str, Any],
+        calls: Mapping[str, Any],
+        *,
+        is_final: bool = True,
     ) -> None:
-        self._run.calls.keep(number, process, calls)
+        self._run.calls.keep(number, process, calls, is_final=is_final)
 
     # What it prints and reads ----------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -256,7 +257,12 @@ async def test_a_child_that_is_asked_as_it_ends_has_its_last_words_all_the_same(
     code = program(ENDS_SLOWLY)
     session = await api.session(python_path=installed_python(version))
     counted = await session.breakpoint(code.text, code.line("price"), hit_condition="> 100")
-    launched: dict[str, Any] = {"args": [way], "cwd": str(tmp_path), "debug_subprocesses": True, "wait": 0}
+    launched: dict[str, Any] = {
+        "args": [way],
+        "cwd": str(tmp_path),
+        "debug_subprocesses": True,
+        "wait": 0,
+    }
     await session.launch(code.text, **launched)
     await until((tmp_path / "ends").exists, "the child ends")
     await session.post("/hang-report")
@@ -271,3 +277,145 @@ async def test_a_child_that_is_asked_as_it_ends_has_its_last_words_all_the_same(
         if one["body"]["reason"] == "exited"
     ]
     assert ended["exit_code"] == (5 if way == "fork" else None)  # others say none
+
+
+ENDS = """
+    import os
+    import signal
+    import subprocess
+    import sys
+    import threading
+    import time
+
+    def price(number):
+        return number * 2  # @price
+
+    def child(number):
+        kind = sys.argv[1]
+        if kind == "handled":
+            signal.signal(signal.SIGTERM, leave)
+        price(number)
+        if kind == "itself":
+            os.kill(os.getpid(), signal.SIGTERM)
+        if kind == "raised":
+            signal.raise_signal(signal.SIGTERM)
+        if kind == "exec":
+            os.execv(sys.executable, [sys.executable, "-c", "raise SystemExit(5)"])
+        if kind == "group":
+            os.setpgid(0, 0)
+        os.write(told, b"x")
+        time.sleep(60)
+
+    def leave(number, frame):
+        price(10)
+        signal.pthread_kill(threading.get_ident(), signal.SIGKILL)
+
+    def end(pid):
+        if sys.argv[1] == "threads":
+            killers = [threading.Thread(target=os.kill, args=(pid, 9)) for _ in range(3)]
+            for killer in killers:
+                killer.start()
+            for killer in killers:
+                killer.join()
+        elif sys.argv[1] == "group":
+            os.killpg(pid, signal.SIGTERM)
+        else:
+            os.kill(pid, signal.SIGTERM)
+
+    if __name__ == "__main__":
+        heard, told = os.pipe()
+        pids = []  # @main
+        for number in range(2):
+            pid = os.fork()
+            if pid == 0:
+                os.close(heard)
+                child(number)
+            pids.append(pid)
+        os.close(told)
+        if sys.argv[1] in ("handled", "threads", "group"):
+            os.read(heard, 1)
+            time.sleep(0.05)
+            os.read(heard, 1)
+            began = time.monotonic()
+            for pid in pids:
+                end(pid)
+            print("slow" if time.monotonic() - began > 0.8 else "fast")
+        print([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids], flush=True)
+"""
+"""Two children, which end as is asked: at the end of the last question each has called price once."""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize(
+    ("way", "printed"),
+    [
+        ("itself", "[-15, -15]"),
+        ("raised", "[-15, -15]"),
+        ("exec", "[5, 5]"),
+        ("group", "fast [-15, -15]"),
+        ("threads", "fast [-9, -9]"),
+    ],
+)
+async def test_what_a_process_knows_is_known_however_a_process_that_is_debugged_ends_it(
+    api: Api, program: Write, version: str, way: str, printed: str
+) -> None:
+    code = program(ENDS)
+    session = await begun(api, code, version, way)
+    counted = await session.breakpoint(code.text, code.line("price"), hit_condition="> 100")
+    found = await session.post("/calls", focus=["main.py:price"], wait=60)
+    assert (found["calls"], found["complete"]) == (2, True), found["text"]
+    kept = (await session.get("/breakpoints"))["breakpoints"]
+    assert [(one["id"], one["hit_count"]) for one in kept] == [(counted["id"], 2)]
+    assert (await session.printed()).split() == printed.split()
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12"])
+async def test_what_a_process_does_after_a_signal_that_it_handles_is_not_known_if_it_is_killed_then(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await begun(api, program(ENDS), version, "handled")
+    found = await session.post("/trace", function="price", until_result="result < 0", wait=60)
+    assert (found["trace_state"], found["passed"]) == ("ended", 2), found
+    assert re.fullmatch(
+        r"the program ended before a call ended so; 2 calls went by; "
+        r"what processes \d+ and \d+ did after a signal had come is not known",
+        found["reason"],
+    )
+    assert (await session.printed()).split() == ["fast", "[-9,", "-9]"]
+
+
+STRUCK = """
+    import os
+    import signal
+    import subprocess
+    import sys
+    import time
+
+    class Late(Exception):
+        pass
+
+    def late(number, frame):
+        raise Late
+
+    if __name__ == "__main__":
+        sleeper = subprocess.Popen([sys.executable, "-c", "print(1, flush=True); import time; time.sleep(60)"],
+                                   stdout=subprocess.PIPE)  # @main
+        sleeper.stdout.readline()
+        os.kill(sleeper.pid, signal.SIGSTOP)
+        signal.signal(signal.SIGALRM, late)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            os.kill(sleeper.pid, signal.SIGKILL)
+            time.sleep(10)
+        except Late:
+            print("late", sleeper.wait(), flush=True)
+"""
+
+
+async def test_a_signal_goes_to_a_child_though_the_handler_of_another_raises_meanwhile(
+    api: Api, program: Write
+) -> None:
+    """What is stopped cannot be asked, and the wait for that is over with the handler."""
+    session = await begun(api, program(STRUCK), "3.12")
+    assert (await session.resume(wait=60))["status"] == "terminated"
+    assert (await session.printed()).split() == ["late", "-9"]

@@ -469,3 +469,23 @@ print("done", flush=True)
         ends.touch()
         printed, complaints = await trio.to_thread.run_sync(process.communicate)
         assert (printed, complaints, process.returncode) == ("done\n", "", 0)
+
+
+FORKS = """
+    import os
+
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+    print("over", flush=True)
+"""
+
+
+async def test_a_fork_beside_the_debuggers_threads_is_not_warned_of_where_gevent_is_installed(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    """The debugger has a `threading` of its own there, which alone knows its threads."""
+    session = await api.session(python_path=python_with(GEVENT))
+    await session.launch(program(FORKS).text, wait=30)
+    assert await session.printed() == "over\n"
+    assert await session.printed("stderr") == ""

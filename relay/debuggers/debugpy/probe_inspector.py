@@ -328,8 +328,8 @@ class ProbeInspector(Inspector):
         """Have the rows that wait in the debuggee sent, as events before this returns."""
         return int((await self._probe.ask_any_time("report_captures", timeout))["reported"])
 
-    async def kill_answered(self, pid: int) -> None:
-        await self._probe.ask_any_time("kill_answered", None, pid=pid)
+    async def kill_answered(self, number: int) -> None:
+        await self._probe.ask_any_time("kill_answered", None, number=number)
 
     async def trace_start(self, **wanted: Any) -> bool:
         given = {name: value for name, value in wanted.items() if value is not None}

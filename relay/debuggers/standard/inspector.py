@@ -386,8 +386,8 @@ class StandardInspector(Inspector):
     async def written(self, frame: Frame, expression: str, limit: int) -> dict[str, Any]:
         self._cannot("say who wrote a value")
 
-    async def kill_answered(self, pid: int) -> None:
-        self._cannot("ask a process that another one is about to kill")
+    async def kill_answered(self, number: int) -> None:
+        self._cannot("ask the processes that the program is about to kill")
 
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
         self._cannot("trace a call")

@@ -41,6 +41,7 @@ from relay.operations.execution.recording import (
     begin_in,
     begun_whole,
     beside,
+    keep_records,
     process_in_words,
     recorder_of,
     records_of,
@@ -136,11 +137,7 @@ async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
 
 async def keep_calls(session: Session) -> None:
     """Keep what is recorded by now, of a program that is about to be ended by force."""
-    records = await _records(session)
-    for one in records.found:
-        if one.is_there and one.record["state"] == "recording":
-            ended = {**one.record, "state": "ended"}
-            session.program_run.calls.keep(one.number, one.process, ended)
+    keep_records(session.program_run.calls, await _records(session))
 
 
 async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import trio
 
 from relay.errors import NotSupported, RelayError
+from relay.session.dap.last_words import OVER, as_ended
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
 from relay.session.session import Session
@@ -81,6 +82,8 @@ class Records(NamedTuple):
     """Processes that have ended without a word of it."""
     silent: Sequence[Mapping[str, Any]] = ()
     """Those that do not answer."""
+    struck: Sequence[Mapping[str, Any]] = ()
+    """Processes that handled the signal which ended them in the end, and said nothing after it had come."""
 
     def unknown(self) -> str | None:
         """Of which processes something may be missing, in words; None if of none."""
@@ -88,6 +91,9 @@ class Records(NamedTuple):
         if self.lost:
             have = "has" if len(self.lost) == 1 else "have"
             words.append(f"what was recorded went with {_numbers(self.lost)}, which {have} ended")
+        if self.struck:
+            names = _numbers(self.struck)
+            words.append(f"what {names} did after a signal had come is not known")
         if self.silent:
             does = "does" if len(self.silent) == 1 else "do"
             words.append(f"{_numbers(self.silent)} {does} not answer")
@@ -205,14 +211,30 @@ async def records_of(
     ]
     if failures and not found:
         raise failures[0]
-    return Records(found, _lost(session, recording), silent)
+    gone = _gone(session, recording)
+    lost = [process for number, process in gone.items() if number not in recording.last_words]
+    return Records(found, lost, silent, _struck(gone, recording))
 
 
-def _lost(session: Session, recording: Recording) -> list[Mapping[str, Any]]:
+def _gone(session: Session, recording: Recording) -> dict[int, Mapping[str, Any]]:
+    """The processes that have recorded, and are not there any more."""
     group = session.live_group
     there = set() if group is None else {one.number for one in group.answering()}
-    known = there | recording.last_words.keys()
-    return [process for number, process in recording.begun_in.items() if number not in known]
+    return {
+        number: process for number, process in recording.begun_in.items() if number not in there
+    }
+
+
+def _struck(gone: Mapping[int, Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:
+    words = recording.last_words
+    return [gone[one] for one in gone if one in words and not words[one].is_final]
+
+
+def keep_records(recording: Recording, records: Records) -> None:
+    """What is recorded by now is all there will be of it: the program is about to be ended by force."""
+    for one in records.found:
+        if one.is_there and one.record["state"] in OVER:
+            recording.keep(one.number, one.process, as_ended(one.record))
 
 
 def beside(session: Session, recording: Recording) -> str:

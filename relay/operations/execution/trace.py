@@ -25,6 +25,7 @@ from relay.operations.execution.recording import (
     Records,
     begin_in,
     begun_whole,
+    keep_records,
     recorder_of,
     records_of,
 )
@@ -173,6 +174,11 @@ async def get_trace(session: Session, *, query: TraceView) -> TraceResult:
 async def trace_here(session: Session, view: TraceView) -> TraceResult:
     """The same in the process alone that has stopped; in all if none has."""
     return await _result(session, session.events.last_seq, view, only_stopped=True)
+
+
+async def keep_trace(session: Session) -> None:
+    """Keep what is recorded by now, of a program that is about to be ended by force."""
+    keep_records(session.program_run.trace, await _records(session))
 
 
 # Which function ------------------------------------------------------------------------------
@@ -328,13 +334,7 @@ async def _result(
     only_stopped: bool = False,
 ) -> TraceResult:
     """unknown: the name of the function, if nothing was called so when the trace began."""
-    records = await records_of(
-        session,
-        "trace a call",
-        session.program_run.trace,
-        lambda inspector, stopped: inspector.trace_read(stopped=stopped),
-        only_stopped=only_stopped,
-    )
+    records = await _records(session, only_stopped=only_stopped)
     record = _of_all(session, records)
     root, reason = record["root"], _reason(session, record, records)
     paths = () if root is None else paths_of(root)
@@ -368,6 +368,16 @@ async def _result(
         truncated=shown.is_cut or record["truncated"],
         whole_text=shown.whole,
         tree=tree if view.tree else None,
+    )
+
+
+async def _records(session: Session, *, only_stopped: bool = False) -> Records:
+    return await records_of(
+        session,
+        "trace a call",
+        session.program_run.trace,
+        lambda inspector, stopped: inspector.trace_read(stopped=stopped),
+        only_stopped=only_stopped,
     )
 
 

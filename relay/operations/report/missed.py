@@ -95,8 +95,9 @@ def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
     stops = breakpoint.log_message is None and breakpoint.capture is None
     if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
         return False
-    was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
     run = session.program_run
+    was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
+    was_killed = was_killed and run.last_pid not in run.heard
     return was_killed or any(loss.pid not in run.heard for loss in run.losses)
 
 

@@ -181,8 +181,8 @@ class EventHandler:
         self._debuggee.nursery.start_soon(self._confirm)
 
     def _kills(self, body: Mapping[str, Any]) -> None:
-        """The process is about to end another one, and waits until that was asked for what only it knows."""
-        self._debuggee.nursery.start_soon(hear_before_kill, self._debuggee, int(body["pid"]))
+        """The process is about to end another one, or itself, and waits until those were asked for what only they know."""
+        self._debuggee.nursery.start_soon(hear_before_kill, self._debuggee, body)
 
     async def _confirm(self) -> None:
         with contextlib.suppress(RelayError):

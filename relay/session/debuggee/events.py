@@ -48,12 +48,23 @@ class DebuggeeEvents(Protocol):
         """The debugger broke off: the session cannot go on."""
 
     def trace_ended(
-        self, number: int, process: Mapping[str, Any], trace: Mapping[str, Any]
+        self,
+        number: int,
+        process: Mapping[str, Any],
+        trace: Mapping[str, Any],
+        *,
+        is_final: bool = True,
     ) -> None:
-        """A process ends, and takes with it what it has recorded of a call. number: within the session."""
+        """A process ends, and takes with it what it has recorded of a call. number: within the session; is_final:
+        False if it may go on for a while."""
 
     def calls_ended(
-        self, number: int, process: Mapping[str, Any], calls: Mapping[str, Any]
+        self,
+        number: int,
+        process: Mapping[str, Any],
+        calls: Mapping[str, Any],
+        *,
+        is_final: bool = True,
     ) -> None:
         """The same of the tree of its own calls."""
 

@@ -16,6 +16,8 @@ class LastWords(NamedTuple):
     process: Mapping[str, Any]
     """As clients see it."""
     record: Mapping[str, Any]
+    is_final: bool = True
+    """False if it may have gone on for a while: it was asked as a signal came that it handles."""
 
 
 class Recording:
@@ -61,10 +63,17 @@ class Recording:
         """Nobody asks any more: who joins begins none."""
         self.wanted = None
 
-    def keep(self, number: int, process: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    def keep(
+        self,
+        number: int,
+        process: Mapping[str, Any],
+        record: Mapping[str, Any],
+        *,
+        is_final: bool = True,
+    ) -> None:
         """A process has ended, or is about to. What is not of this question is left out."""
         if number in self.begun_in:
-            self.last_words[number] = LastWords(process, record)
+            self.last_words[number] = LastWords(process, record, is_final)
 
     def forget(self) -> None:
         """A new run begins."""

@@ -17,6 +17,7 @@ from relay.operations.execution.trace import (
     ONLY_RAISED,
     calls_that_went_by,
     get_trace,
+    keep_trace,
     trace,
     trace_here,
     want_trace,
@@ -35,9 +36,8 @@ class TraceQuestion:
             message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise InvalidRequest(message) from None
         self.option = f"--trace {quoted(_target(wanted))}"
-        self._passed = self._raised = 0
+        self._passed = self._raised = self._open = 0
         self._error: str | None = None
-        self._kept: TraceResult | None = None
 
     async def prepare(self, session: Any) -> None:
         """Have what the program starts traced as it joins. Before the launch.
@@ -55,19 +55,20 @@ class TraceQuestion:
         found = await trace_here(session, self._view)
         if not found.complete:
             self._count(found)
+            self._open += _begun(found)
         return found
 
     async def keep(self, session: Any) -> None:
-        """Read what is recorded by now: the program is about to be ended, and may take it along."""
-        self._kept = await get_trace(session, query=self._view)
+        """Keep what is recorded by now: the program is about to be ended, and may take it along."""
+        await keep_trace(session)
 
     async def unanswered(self, session: Any) -> str:
         """In place of the answer, at the end of the program."""
         found = await get_trace(session, query=self._view)
         if found.reason == GONE:
-            if self._kept is None:
-                return f"{self.option}: {GONE}"
-            found = self._kept
+            return f"{self.option}: {GONE}"
+        if found.complete:  # by a process that was ended before its stop was the session's
+            return f"{self.option}: in a process that has ended\n{found.text}"
         fault = _fault(found.reason or "")
         if found.thread_name is not None:
             so_far = found.text.rpartition("\nIncomplete: ")[0] or found.text
@@ -77,14 +78,18 @@ class TraceQuestion:
         what = "call ended so" if self._request.until_result else "such call"
         if fault:
             what += " before "
-        begun = 0 if found.passed is None else found.called - found.passed
-        if self._passed or begun:
-            calls = calls_that_went_by(self._passed, self._raised) if self._passed else ""
-            are_open = f"{begun} {'was' if begun == 1 else 'were'} not over" if begun else ""
-            said = "; ".join(filter(None, [calls, are_open]))
+        begun = _begun(found)
+        calls = calls_that_went_by(self._passed, self._raised) if self._passed else ""
+        are_open = f"{begun} {_were(begun)} not over" if begun else ""
+        stopped = (
+            f"{self._open} {_were(self._open)} under way at a stop, and not seen to the end"
+            if self._open
+            else ""
+        )
+        said = "; ".join(filter(None, [calls, are_open, stopped, found.unknown]))
+        if said:
             error = f"; --until-result raised {self._error}" if self._error else ""
-            unknown = f"; {found.unknown}" if found.unknown else ""
-            return f"{self.option}: no {what}{fault}; {said}{error}{unknown}"
+            return f"{self.option}: no {what}{fault}; {said}{error}"
         if fault:
             return f"{self.option}: no {what}{fault}"
         return f"{self.option}: no {what}{await what_is_meant(session, self._request)}"
@@ -99,6 +104,15 @@ class TraceQuestion:
 def _fault(reason: str) -> str:
     """That the trace broke off, and why; empty if it did not."""
     return reason.rpartition("; ")[0] if reason.startswith(BROKE_OFF) else ""
+
+
+def _begun(found: TraceResult) -> int:
+    """The calls that were under way, where each was awaited to its end."""
+    return 0 if found.passed is None else found.called - found.passed
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

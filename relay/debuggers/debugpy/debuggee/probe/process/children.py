@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        debugger_threading,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import (
         LateEvent,
         wait_until_answered,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
         leave_no_entry,
         process_id,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.killing import ask_before_exec
 
 CHILD_EVENT = "relaySubprocess"
 BECOMES_EVENT = "relayBecomes"
@@ -166,9 +170,11 @@ class _ForkWarning:
     def match(self, text: str) -> bool:
         if "is multi-threaded, use of fork" not in text:
             return False
-        running: Any = threading._active, threading._limbo  # type: ignore[attr-defined]
-        threads = [thread for group in running for thread in list(group.values())]
-        own = sum(bool(getattr(one, "is_pydev_daemon_thread", False)) for one in threads)
+        # Beside gevent the debugger has a `threading` of its own, and its threads are in that alone.
+        modules: Any = {id(one): one for one in (threading, debugger_threading())}.values()
+        running = [group for one in modules for group in (one._active, one._limbo)]
+        threads = {one.ident or one: one for group in running for one in list(group.values())}
+        own = sum(bool(getattr(one, "is_pydev_daemon_thread", False)) for one in threads.values())
         return _thread_count(len(threads)) - own == 1
 
 
@@ -290,6 +296,8 @@ def _say_becoming(argv: Any) -> None:
     py_db = debugger()
     if py_db is None or py_db.writer is None:  # a forked child, or nobody listens
         return
+    if argv is not None:
+        attempt(ask_before_exec)
     words = tuple(argv) if type(argv) in (list, tuple) else None
     py_db.writer.add_command(LateEvent(BECOMES_EVENT, functools.partial(_becomes_body, words)))
     if argv is not None:
