@@ -995,7 +995,9 @@ def test_what_is_not_among_the_sources_that_are_searched_may_be_there_all_the_sa
 
 LEAVING = """
     import os
+    import signal
     import sys
+    import threading
     import time
 
     def leave(how):
@@ -1003,7 +1005,7 @@ LEAVING = """
         if how == "exit":
             os._exit(3)
         elif how == "kill":
-            os.kill(os.getpid(), 9)
+            signal.pthread_kill(threading.get_ident(), 9)
         time.sleep(moment)  # @sleeps
 
     def calm(number):

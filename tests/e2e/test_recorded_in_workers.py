@@ -419,3 +419,43 @@ async def test_a_signal_goes_to_a_child_though_the_handler_of_another_raises_mea
     session = await begun(api, program(STRUCK), "3.12")
     assert (await session.resume(wait=60))["status"] == "terminated"
     assert (await session.printed()).split() == ["late", "-9"]
+
+
+LATE = """
+    import multiprocessing
+    import sys
+    import time
+
+    def price(number):
+        return number * 2  # @price
+
+    class Slow:
+        def write(self, text):
+            pass
+
+        def flush(self):
+            time.sleep(0.6)
+
+    def work():
+        price(1)
+        sys.stdout = Slow()
+
+    if __name__ == "__main__":
+        worker = multiprocessing.get_context("fork").Process(target=work)  # @main
+        worker.start()
+        worker.join()
+"""
+"""A worker that takes its time to leave, once Python counts its threads as ended."""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_what_a_worker_has_recorded_is_not_lost_if_it_leaves_slowly(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(LATE)
+    session = await begun(api, code, version)
+    counted = await session.breakpoint(code.text, code.line("price"), hit_condition="> 100")
+    found = await session.post("/calls", focus=["main.py:price"], wait=60)
+    assert (found["calls"], found["complete"]) == (1, True), found["text"]
+    kept = (await session.get("/breakpoints"))["breakpoints"]
+    assert [(one["id"], one["hit_count"]) for one in kept] == [(counted["id"], 1)]

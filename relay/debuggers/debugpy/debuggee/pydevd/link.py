@@ -66,6 +66,7 @@ class Link:
         )  # before the first one comes
         self._probe.apply_patch("tracing", self._probe.trace_when_needed)
         self._probe.apply_patch("entry", self._probe.patch_entry)
+        self._keep_debugger()
         self._connect()
         self._probe.report_debugger()
         redirect_log(self)
@@ -81,6 +82,17 @@ class Link:
         self.py_db.reader = reader_class(self.pydevd)(self)
         self.py_db.writer.start()
         self.py_db.reader.start()
+
+    def _keep_debugger(self) -> None:
+        """pydevd ends itself once no thread of the program is alive, and Python counts the main one as ended before
+        exit functions, and before a forked child leaves: what is still to be said would be lost. `finish` ends it."""
+        dispose = self.py_db.dispose_and_kill_all_pydevd_threads
+
+        def dispose_if_asked(*args: Any, **named: Any) -> None:
+            if _frame_at(1).f_code.co_name != "process_internal_commands":
+                dispose(*args, **named)
+
+        self.py_db.dispose_and_kill_all_pydevd_threads = dispose_if_asked
 
     def hide_files(self, files: tuple[str, ...]) -> None:
         """Frames of these files, of ours and of debugpy are neither shown nor stepped into."""
@@ -246,14 +258,16 @@ def take_thread_numbers() -> Any:
     return numbers
 
 
-_process_id = os.getpid  # a program may put a mock in its place
+# A program may put a mock in the place of each, and the probe asks the relay, which has gone, before kills.
+_process_id, _kill, _kill_group = os.getpid, os.kill, os.killpg
+_frame_at = sys._getframe
 
 
 def kill_own_group() -> None:
     """Ends this process and its children at once; other groups are none of its business."""
     if os.getpgrp() == _process_id():
-        os.killpg(_process_id(), signal.SIGKILL)
-    os.kill(_process_id(), signal.SIGKILL)
+        _kill_group(_process_id(), signal.SIGKILL)
+    _kill(_process_id(), signal.SIGKILL)
 
 
 # --- the wire ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # The C functions: the wrappers in `signal` look up enumerations, ten times as slow.
 _c_signal: Any = sys.modules["_signal"]
 _get_handler, _set_handler = _c_signal.getsignal, _c_signal.signal
+_send_signal = os.kill  # that in C, before another is put in its place
 # A realtime signal is the program's neither by custom nor by default, and wakes a blocked
 # main thread just as well as SIGINT: an interrupted call can then not be taken for Ctrl-C.
 WAKING_SIGNAL = int(signal.SIGRTMAX) - 2 if hasattr(signal, "SIGRTMAX") else int(signal.SIGINT)
@@ -141,7 +142,7 @@ def hand_over_sigint() -> None:
     module: Any = sys.modules["_thread"]
     start = getattr(module, "_original_start_new_thread", module.start_new_thread)
     nap = itertools.starmap(time.sleep, [(0.1,)])
-    send = itertools.starmap(os.kill, [(process_id(), signal.SIGINT)])
+    send = itertools.starmap(_send_signal, [(process_id(), signal.SIGINT)])
     start(collections.deque, (itertools.chain(nap, send), 0))
 
 
