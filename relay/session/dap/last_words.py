@@ -57,6 +57,7 @@ async def hear_last_words(member: Debuggee) -> None:
 async def _hear(member: Debuggee, signal_number: int | None) -> None:
     inspector, events, run = member.inspector, member.events, member.session.program_run
     assert inspector is not None
+    await member.until_tried()  # what joins just now has begun to record then, or never will
     number, process = member.number, member.group.process_of(member)
     is_final = _ends(member.pid, signal_number)
 

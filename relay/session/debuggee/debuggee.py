@@ -172,6 +172,10 @@ class Debuggee:
             self._tried.set()
         return None
 
+    async def until_tried(self) -> None:
+        """Until its start has come to an end, whichever."""
+        await self._tried.wait()
+
     async def _watch(self) -> None:
         """Until the program has ended, or the debugger has broken off."""
         await until_first_end(self)
