@@ -93,7 +93,6 @@ def join(spec: dict[str, str]) -> None:
     link = _parts["link"].Link(pydevd, py_db, kept.own_socket(sock))
     hooks = _parts["hooks"]
     link.hide_files((os.path.join(spec["site"], "sitecustomize.py"),))
-    probe.attempt(probe.keep_only_thread)
     _say_goodbye(link)
     hooks.install(link)
     link.wait_until_configured()

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         process_id,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.killing import ask_before_kills
-    from relay.debuggers.debugpy.debuggee.probe.process.liveness import keep_only_thread
     from relay.debuggers.debugpy.debuggee.probe.process.pickled_code import (
         keep_files_of_pickled_code,
     )
@@ -168,7 +167,6 @@ def _join_after_fork() -> None:
     if _heritage[0].workers_only and not _starts_worker():
         return
     attempt(_forget_parents_state)
-    attempt(keep_only_thread)
     heritage = _heritage[0]
     # The program's hooks come after this one, and have yet to give back what they took before the fork, as logging does
     # its lock: a finalizer that asks for that, run by the garbage collector in a thread of the debugger's, would wait for

@@ -76,14 +76,6 @@ def _is_alive(original: Any, thread: Any) -> Any:
     return thread.ident in _kept_alive or original(thread)
 
 
-def keep_only_thread() -> None:
-    """In a child that joins: this thread is the main one, and runs to the end of the process. Python counts it as ended
-    before the exit functions, and multiprocessing has that done before it leaves by `os._exit`: there the last words
-    are said."""
-    _kept_alive.clear()
-    count_as_alive(threading.get_ident())
-
-
 def keep_exit_functions() -> None:
     """Have the exit functions debugged also where pydevd's own start runs the program's main code.
 
