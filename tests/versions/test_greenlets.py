@@ -471,7 +471,7 @@ print("done", flush=True)
         assert (printed, complaints, process.returncode) == ("done\n", "", 0)
 
 
-FORKS = """
+FORKS_ONCE = """
     import os
 
     if os.fork() == 0:
@@ -486,6 +486,6 @@ async def test_a_fork_beside_the_debuggers_threads_is_not_warned_of_where_gevent
 ) -> None:
     """The debugger has a `threading` of its own there, which alone knows its threads."""
     session = await api.session(python_path=python_with(GEVENT))
-    await session.launch(program(FORKS).text, wait=30)
+    await session.launch(program(FORKS_ONCE).text, wait=30)
     assert await session.printed() == "over\n"
     assert await session.printed("stderr") == ""
