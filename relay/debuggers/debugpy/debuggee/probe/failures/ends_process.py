@@ -117,6 +117,7 @@ def _at_unraisable(hook: Any, about: Any) -> None:
 
 def process_failed(error: BaseException) -> None:
     """The program's main code has raised it, and nothing is left that could catch it."""
+    attempt(end_step)  # what looks at it is none of the program's code
     attempt(failed, error, "process", None)
     if has_debugger() and not has_run_tests():
         code = attempt(_exit_code, error)
