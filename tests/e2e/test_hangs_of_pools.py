@@ -56,7 +56,9 @@ async def test_a_worker_that_has_ended_is_told(
     await session.launch(code.text, wait=0)
 
     def lost(report: Any) -> bool:
-        return (waits(report)["MainThread"] or {}).get("note") is not None
+        """Known to be, and what the others have done is there."""
+        wait = waits(report)["MainThread"] or {}
+        return wait.get("note") is not None and wait["on"].endswith(left)
 
     wait = waits(await hang(session, lost))["MainThread"]
     assert (wait["kind"], wait["on"]) == ("future", f"a result of a pool{left}")
