@@ -254,7 +254,7 @@ def test_a_run_that_is_ended_by_force_shows_its_calls_up_to_then(run: Run, tmp_p
 
 
 def test_calls_that_went_with_the_program_are_said_to_be_gone(run: Run, tmp_path: Path) -> None:
-    text = "import os\ndef leave(n): os.kill(os.getpid(), 9)\nleave(2)\n"
+    text = "import signal, threading\ndef leave(n): signal.pthread_kill(threading.get_ident(), 9)\nleave(2)\n"
     (tmp_path / "main.py").write_text(text)
     done = run("--calls", "--", "main.py")
     reason = "the program ended at once, and what was recorded went with it"

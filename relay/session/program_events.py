@@ -19,6 +19,7 @@ from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
 from relay.session.state.journey import setting_of
 from relay.session.state.program_run import DebuggerReport, FailedWithoutStop, Launched
+from relay.session.state.recording import LastWords
 from relay.session.state.stop import Stop
 from relay.session.stop_body import stopped_body
 
@@ -126,25 +127,11 @@ class ProgramEvents(DebuggeeEvents):
     def _note(self, event: str, level: int = logging.INFO, **fields: Field) -> None:
         note(log, event, level, session_id=self._session.id, **fields)
 
-    def trace_ended(
-        self,
-        number: int,
-        process: Mapping[str, Any],
-        trace: Mapping[str, Any],
-        *,
-        is_final: bool = True,
-    ) -> None:
-        self._run.trace.keep(number, process, trace, is_final=is_final)
+    def trace_ended(self, number: int, words: LastWords) -> None:
+        self._run.trace.keep(number, words)
 
-    def calls_ended(
-        self,
-        number: int,
-        process: Mapping[str, Any],
-        calls: Mapping[str, Any],
-        *,
-        is_final: bool = True,
-    ) -> None:
-        self._run.calls.keep(number, process, calls, is_final=is_final)
+    def calls_ended(self, number: int, words: LastWords) -> None:
+        self._run.calls.keep(number, words)
 
     # What it prints and reads ----------------------------------------------------
 

@@ -9,10 +9,11 @@ import re
 from functools import lru_cache
 
 from relay.operations.compare.moments import WHOLE, Moments
+from relay.operations.history.by_chance import ID
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{4,}|\b0x[0-9a-fA-F]{9,12}\b")
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-_ID = re.compile(WHOLE + r"(?:9[34]\d{12}|1[34]\d{13})\b(?!\.\d)")
+_ID = re.compile(WHOLE + ID + r"\b(?!\.\d)")
 _HASH = re.compile(WHOLE + r"(?:58[6-9]|59[0-3]|87[2-9])\d{10}\b(?!\.\d)")
 """Made of an address, of which it is the sixteenth part."""
 _TEMPORARY = re.compile(r"/tmp/[^\s'\",;:()\[\]{}]*")

@@ -35,17 +35,18 @@ from relay.operations.execution.calls_text import (
 )
 from relay.operations.execution.joined_calls import joined_calls
 from relay.operations.execution.recording import (
+    CALLS,
     GONE,
     Record,
     Records,
-    begin_in,
+    begin_here,
+    begin_in_all,
     begun_whole,
     beside,
     keep_records,
     process_in_words,
     recorder_of,
     records_of,
-    require_room,
 )
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
 from relay.operations.execution.uncalled import what_is_meant_instead
@@ -55,7 +56,6 @@ from relay.operations.paths import is_file_or_folder
 from relay.operations.report.report_text import cut, size
 from relay.session.dap.stack import stack
 from relay.session.debugger import Ability
-from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -83,7 +83,7 @@ async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
     """
     session.require_control("record calls")
     stop = session.require_stop("record calls")
-    inspector = recorder_of(session, "record calls")
+    inspector = recorder_of(session, CALLS)
     async with begun_whole(partial(inspector.calls_read, stopped=True)):
         await start_calls(session, body)
         cursor = session.events.last_seq
@@ -105,25 +105,19 @@ async def calls_here(session: Session, view: CallsView) -> CallsResult:
 async def start_calls(session: Session, body: CallsRequest, *, only_stopped: bool = False) -> None:
     """Have calls recorded from now on, in the process that has stopped and in those that join; it goes on as it does.
 
-    If the program itself has stopped, in all that there are, too. only_stopped: in that one alone, anew; the others go on with theirs.
+    If the program itself has stopped, in all that there are, too. only_stopped: in that one alone, anew; the others
+    go on with theirs.
     """
     focus = await focus_of(session, body.focus)
     named = body.start and await named_function(session, "from", body.start)
-    wanted: dict[str, Any] = {"focus": focus, "start": named.name if named else None}
-    inspector, recording = recorder_of(session, "record calls"), session.program_run.calls
-    group = session.live_debuggee.group
+    wanted = {"focus": focus, "start": named.name if named else None}
+    recorder_of(session, CALLS)
     if only_stopped:
-        here = group.current
-        require_room(await inspector.calls_start(**wanted), "recording")
-        recording.begun(here.number, group.process_of(here))
+        await begin_here(session, CALLS, wanted)
         return
-    start = partial(_start, wanted)
+    group = session.live_debuggee.group
     everywhere = group.current is group.program
-    await begin_in(session, recording, wanted, start, "recording", everywhere=everywhere)
-
-
-async def _start(wanted: Mapping[str, Any], inspector: Inspector) -> bool:
-    return await inspector.calls_start(**wanted)
+    await begin_in_all(session, CALLS, wanted, everywhere=everywhere)
 
 
 async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
@@ -137,7 +131,7 @@ async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
 
 async def keep_calls(session: Session) -> None:
     """Keep what is recorded by now, of a program that is about to be ended by force."""
-    keep_records(session.program_run.calls, await _records(session))
+    await keep_records(session, CALLS)
 
 
 async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
@@ -189,7 +183,7 @@ async def _result(
     *,
     only_stopped: bool = False,
 ) -> CallsResult:
-    records = await _records(session, only_stopped=only_stopped)
+    records = await records_of(session, CALLS, only_stopped=only_stopped)
     record = _joined(session, records)
     reason = _reason(session, record, records)
     incomplete = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
@@ -239,16 +233,6 @@ async def _why_none(session: Session, record: Record, start: str | None, room: i
     return cut("; " + why, room)
 
 
-async def _records(session: Session, *, only_stopped: bool = False) -> Records:
-    return await records_of(
-        session,
-        "record calls",
-        session.program_run.calls,
-        lambda inspector, stopped: inspector.calls_read(stopped=stopped),
-        only_stopped=only_stopped,
-    )
-
-
 def _joined(session: Session, records: Records) -> Record:
     """The records of all processes as one, in which each has threads of its own name."""
     found = [one for one in records.found if one.record["calls"]] or list(records.found[:1])
@@ -279,7 +263,7 @@ def _reason(session: Session, record: Record, records: Records) -> str | None:
         return GONE
     why = {
         "none": "no calls of this run were recorded",
-        "recording": f"it is still recorded{beside(session, session.program_run.calls)}",
+        "recording": f"it is still recorded{beside(session, CALLS)}",
         "replaced": "another question took its place",
     }.get(record["state"])
     return "; ".join(filter(None, (why, unknown))) or None

@@ -16,7 +16,8 @@ from relay.session.dap.last_words import OVER, as_ended
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
 from relay.session.session import Session
-from relay.session.state.recording import Recording
+from relay.session.state.program_run import ProgramRun
+from relay.session.state.recording import LastWords, Recording
 
 Record: TypeAlias = Mapping[str, Any]
 
@@ -30,23 +31,42 @@ GONE = "the program ended at once, and what was recorded went with it"
 """Why there is no record of a program that was killed, or left by `os._exit`."""
 
 
-def recorder_of(session: Session, verb: str) -> Inspector:
+class Question(NamedTuple):
+    """One of the two: what it is called, who has asked it in a run, and how a process begins to record and is read."""
+
+    what: str
+    verb: str
+    recording_of: Callable[[ProgramRun], Recording]
+    start: Callable[[Inspector, Mapping[str, Any]], Awaitable[bool]]
+    read: Callable[[Inspector, bool], Awaitable[Record | None]]
+    """Is given whether the process has stopped: the recording ends then."""
+
+
+TRACE = Question(
+    "trace",
+    "trace a call",
+    lambda run: run.trace,
+    lambda inspector, wanted: inspector.trace_start(**wanted),
+    lambda inspector, stopped: inspector.trace_read(stopped=stopped),
+)
+CALLS = Question(
+    "recording",
+    "record calls",
+    lambda run: run.calls,
+    lambda inspector, wanted: inspector.calls_start(**wanted),
+    lambda inspector, stopped: inspector.calls_read(stopped=stopped),
+)
+
+
+def recorder_of(session: Session, question: Question) -> Inspector:
     """The way to recordings in the program; raises NotSupported where there is none."""
-    return _inspector_of(session.require_debuggee(verb), verb)
+    return _inspector_of(session.require_debuggee(question.verb), question)
 
 
-def _inspector_of(debuggee: Debuggee, verb: str) -> Inspector:
+def _inspector_of(debuggee: Debuggee, question: Question) -> Inspector:
     if debuggee.inspector is None:
-        raise NotSupported(f"This debugger cannot {verb}", suggestion=OTHERWISE)
+        raise NotSupported(f"This debugger cannot {question.verb}", suggestion=OTHERWISE)
     return debuggee.inspector
-
-
-def require_room(can: bool, what: str) -> None:
-    """Raise NotSupported if the debuggee could not begin."""
-    if not can:
-        raise NotSupported(
-            f"The program's own tracing tools leave no room for a {what}", suggestion=OTHERWISE
-        )
 
 
 @asynccontextmanager
@@ -100,30 +120,39 @@ class Records(NamedTuple):
         return "; ".join(words) or None
 
 
-async def begin_in(
-    session: Session,
-    recording: Recording,
-    wanted: Mapping[str, Any],
-    start: Callable[[Inspector], Awaitable[bool]],
-    what: str,
-    *,
-    everywhere: bool,
-) -> None:
-    """Begin it in the process that has stopped, before it is sent on, and in those that join from now on.
+async def begin_here(session: Session, question: Question, wanted: Mapping[str, Any]) -> None:
+    """Begin it, anew, in the process that has stopped, before that is sent on. Others go on with theirs.
 
-    everywhere: in all others that there are, too. Where the same is under way already, after a stop elsewhere, it
-    goes on. Raises NotSupported if the process that has stopped has no room for it; of the others such a one is
-    left out.
+    Raises NotSupported if it has no room for it.
     """
-    group = session.live_debuggee.group
-    here = group.current
-    require_room(await start(_inspector_of(here, what)), what)
+    here = session.live_debuggee
+    if not await question.start(_inspector_of(here, question), wanted):
+        raise NotSupported(
+            f"The program's own tracing tools leave no room for a {question.what}",
+            suggestion=OTHERWISE,
+        )
+    question.recording_of(session.program_run).begun(here.number, here.group.process_of(here))
+
+
+async def begin_in_all(
+    session: Session, question: Question, wanted: Mapping[str, Any], *, everywhere: bool
+) -> None:
+    """Begin it here, and in those that join from now on; everywhere: in all others that there are, too.
+
+    Where the same is under way already, after a stop elsewhere, it goes on. Raises as `begin_here`, and asks nobody
+    then; of the others, who has no room for it is left out.
+    """
+    group, recording = session.live_debuggee.group, question.recording_of(session.program_run)
     if recording.is_held and recording.wanted == wanted:
         recording.ask_again()
     else:
         group.drop_trace_stops()
         recording.begin(wanted)
-    recording.begun(here.number, group.process_of(here))
+    try:
+        await begin_here(session, question, wanted)
+    except NotSupported:
+        recording.end()
+        raise
 
     async def begin(member: Debuggee) -> None:
         assert member.inspector is not None
@@ -131,12 +160,12 @@ async def begin_in(
             return
         # Before it answers: it has it, though that may be late.
         recording.begun(member.number, group.process_of(member))
-        if not await start(member.inspector):
+        if not await question.start(member.inspector, wanted):
             recording.not_begun(member.number)
 
     if everywhere:
         with trio.move_on_after(OTHERS_SECONDS):
-            await group.send_to_others(here, begin)
+            await group.send_to_others(group.current, begin)
 
 
 async def end_elsewhere(session: Session) -> None:
@@ -154,25 +183,20 @@ async def end_elsewhere(session: Session) -> None:
         if member.number in recording.begun_in:
             record = await member.inspector.trace_read(stopped=True)
             if record is not None:
-                recording.keep(member.number, group.process_of(member), record)
+                recording.keep(member.number, LastWords(group.process_of(member), record))
 
     with trio.move_on_after(OTHERS_SECONDS):
         await group.send_to_others(here, end)
 
 
 async def records_of(
-    session: Session,
-    verb: str,
-    recording: Recording,
-    read: Callable[[Inspector, bool], Awaitable[Record | None]],
-    *,
-    only_stopped: bool = False,
+    session: Session, question: Question, *, only_stopped: bool = False
 ) -> Records:
     """What has been recorded by now, of processes that have ended, too.
 
-    read: asks a process, and is given whether that has stopped. only_stopped: of the process alone that has
-    stopped, if one has. Raises RelayError if nobody answers who should.
+    only_stopped: of the process alone that has stopped, if one has. Raises RelayError if nobody answers who should.
     """
+    recording = question.recording_of(session.program_run)
     group, only_stopped = session.live_group, only_stopped and session.stop is not None
     here = None if group is None or session.stop is None else group.current
     members = [
@@ -186,7 +210,8 @@ async def records_of(
     async def ask(member: Debuggee) -> None:
         stopped = session.stop is not None and member.group.has_stopped(member)
         try:
-            answers[member.number] = await read(_inspector_of(member, verb), stopped)
+            inspector = _inspector_of(member, question)
+            answers[member.number] = await question.read(inspector, stopped)
         except RelayError as error:
             answers[member.number] = error
 
@@ -230,18 +255,19 @@ def _struck(gone: Mapping[int, Mapping[str, Any]], recording: Recording) -> list
     return [gone[one] for one in gone if one in words and not words[one].is_final]
 
 
-def keep_records(recording: Recording, records: Records) -> None:
+async def keep_records(session: Session, question: Question) -> None:
     """What is recorded by now is all there will be of it: the program is about to be ended by force."""
-    for one in records.found:
+    recording = question.recording_of(session.program_run)
+    for one in (await records_of(session, question)).found:
         if one.is_there and one.record["state"] in OVER:
-            recording.keep(one.number, one.process, as_ended(one.record))
+            recording.keep(one.number, LastWords(one.process, as_ended(one.record)))
 
 
-def beside(session: Session, recording: Recording) -> str:
+def beside(session: Session, question: Question) -> str:
     """Behind what has not been recorded yet: other processes of the session, whose calls are not."""
     if (group := session.live_group) is None:
         return ""
-    there = group.answering()
+    there, recording = group.answering(), question.recording_of(session.program_run)
     keepers = [one for one in there if one.number in recording.begun_in]
     others = [one for one in there if one.number not in recording.begun_in]
     if not keepers or not others:

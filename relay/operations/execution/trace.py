@@ -7,7 +7,7 @@ the calls it made, how it ended. Recorded in the debuggee, without a round trip 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,9 +21,10 @@ from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.breakpoints.placing import check_texts
 from relay.operations.execution.recording import (
     GONE,
+    TRACE,
     Record,
     Records,
-    begin_in,
+    begin_in_all,
     begun_whole,
     keep_records,
     recorder_of,
@@ -107,23 +108,17 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     session.require_control("trace a call")
     require_tracer(session)
     stop = session.require_stop("trace a call")
-    inspector = recorder_of(session, "trace a call")
+    inspector = recorder_of(session, TRACE)
     wanted = await _wanted(session, body)
     require_unmoved(session, stop, "trace a call")
     async with begun_whole(partial(_end_here, session, inspector)):
         given = _given(wanted, body)
-        recording = session.program_run.trace
-        start = partial(_start, given)
-        await begin_in(session, recording, given, start, "trace", everywhere=True)
+        await begin_in_all(session, TRACE, given, everywhere=True)
         cursor = session.events.last_seq
         thread = {"threadId": stop.thread_id}
         await resume_all(session, stop, "trace a call", thread, expects_stop=True)
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
-
-
-async def _start(given: Mapping[str, Any], inspector: Inspector) -> bool:
-    return await inspector.trace_start(**given)
 
 
 async def _end_here(session: Session, inspector: Inspector) -> None:
@@ -178,7 +173,7 @@ async def trace_here(session: Session, view: TraceView) -> TraceResult:
 
 async def keep_trace(session: Session) -> None:
     """Keep what is recorded by now, of a program that is about to be ended by force."""
-    keep_records(session.program_run.trace, await _records(session))
+    await keep_records(session, TRACE)
 
 
 # Which function ------------------------------------------------------------------------------
@@ -258,7 +253,7 @@ def _first_line(node: Any) -> int:
 
 async def _is_loaded(session: Session, function: str) -> bool:
     """Whether it is; raises InvalidRequest for what no source defines either."""
-    loaded = await recorder_of(session, "trace a call").trace_functions(function)
+    loaded = await recorder_of(session, TRACE).trace_functions(function)
     if loaded.found:
         return True
     roots = source_roots(session)
@@ -334,7 +329,7 @@ async def _result(
     only_stopped: bool = False,
 ) -> TraceResult:
     """unknown: the name of the function, if nothing was called so when the trace began."""
-    records = await _records(session, only_stopped=only_stopped)
+    records = await records_of(session, TRACE, only_stopped=only_stopped)
     record = _of_all(session, records)
     root, reason = record["root"], _reason(session, record, records)
     paths = () if root is None else paths_of(root)
@@ -371,16 +366,6 @@ async def _result(
     )
 
 
-async def _records(session: Session, *, only_stopped: bool = False) -> Records:
-    return await records_of(
-        session,
-        "trace a call",
-        session.program_run.trace,
-        lambda inspector, stopped: inspector.trace_read(stopped=stopped),
-        only_stopped=only_stopped,
-    )
-
-
 def _of_all(session: Session, records: Records) -> Record:
     """The call that was meant, of whatever process; else that of the first, with the counts of all."""
     found = [one.record for one in records.found]
@@ -391,24 +376,22 @@ def _of_all(session: Session, records: Records) -> Record:
         if record["state"] == "complete":
             return record
     first = next((one for one in found if one["root"] is not None), found[0])
-    if len(found) == 1:
-        return first
-    waits = (
-        "waiting"
-        if first["state"] == "ended" and any(one["state"] == "waiting" for one in found)
-        else first["state"]
-    )
-    fault = next((one["fault"] for one in found if one.get("fault")), None)
-    called = sum(one["called"] for one in found)
-    joined = {**first, "state": waits, "called": called, "fault": fault}
+    return first if len(found) == 1 else {**first, **_counts(first, found)}
+
+
+def _counts(first: Record, found: Sequence[Record]) -> Record:
+    """What the first of several processes has of them all: how many calls, and what went wrong first."""
+    joined = {"called": sum(one["called"] for one in found)}
+    joined["fault"] = next((one["fault"] for one in found if one.get("fault")), None)
+    if first["state"] == "ended" and any(one["state"] == "waiting" for one in found):
+        joined["state"] = "waiting"
     for name in ("passed", "raised"):
         if first.get(name) is not None:
             joined[name] = sum(one.get(name) or 0 for one in found)
-    errors = [one for one in found if one.get("until_error") is not None]
-    if errors:
-        joined.update(
-            {name: errors[0].get(name) for name in ("until_error", "until_error_of_result")}
-        )
+    with_error = next((one for one in found if one.get("until_error") is not None), first)
+    for name in ("until_error", "until_error_of_result"):
+        if name in with_error:
+            joined[name] = with_error[name]
     return joined
 
 

@@ -7,8 +7,10 @@ import re
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 """Where an object lies, as many a `__repr__` says it: in each run elsewhere."""
 
-_ID = re.compile(r"(?<![\w.])(?:9[34]\d{12}|1[34]\d{13})(?![\w.])")
-"""The same as `id` says it."""
+ID = r"(?:9[34]\d{12}|1[34]\d{13})"
+"""The same as `id` says it, in a pattern."""
+
+_ID = re.compile(rf"(?<![\w.]){ID}(?![\w.])")
 
 _FOLDER = re.compile(r"(?<=/)(?:tmp[a-z0-9_]{8}(?![a-z0-9_])|(pytest-of-[^/'\"]+/pytest-)\d+)")
 """As `tempfile` names one; and as pytest does, which counts its runs."""

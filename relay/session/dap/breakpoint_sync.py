@@ -8,14 +8,14 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import trio
 
-from relay.errors import NotSupported, RelayError
+from relay.errors import RelayError
 from relay.session.dap.breakpoint_events import name_of, start_anew, take_answer
 from relay.session.dap.capture_sync import send_captures
+from relay.session.dap.recording_sync import begin_recordings
 from relay.session.state.breakpoints import Breakpoint
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ async def send_all(debuggee: Debuggee, *, at_once: bool = False) -> None:
     else:
         await _send_all_breakpoints(debuggee)
         await send_exception_filters(debuggee)
-    await _send_recordings(debuggee)
+    await begin_recordings(debuggee)
 
 
 async def _send_all_breakpoints(debuggee: Debuggee) -> None:
@@ -110,37 +110,6 @@ async def _send_all_breakpoints(debuggee: Debuggee) -> None:
     for path in dict.fromkeys([*debuggee.session.breakpoints.paths(), *targets]):
         await send_breakpoints(debuggee, path)
     await send_function_breakpoints(debuggee)
-
-
-async def _send_recordings(debuggee: Debuggee) -> None:
-    """Have own calls, or a call, recorded from the beginning, if that was asked for."""
-    run, inspector, group = debuggee.session.program_run, debuggee.inspector, debuggee.group
-    if inspector is None:
-        return
-    if debuggee.session.debuggee is debuggee:
-        if run.wanted_trace is not None:  # of what it starts alone
-            run.trace.begin(run.wanted_trace)
-        if (wanted := run.wanted_calls) is None:
-            return
-        begun_with = asdict(wanted)
-        run.calls.begin(begun_with if wanted.stream is None else None)
-        plan = debuggee.session.journey.plan
-        if plan is not None and plan.is_command:
-            return  # what it becomes is no Python
-        if not await inspector.calls_start(**begun_with):
-            raise NotSupported("The program's own tracing tools leave no room for a recording")
-        run.calls.begun(debuggee.number, group.process_of(debuggee))
-    elif debuggee is not group.program:
-        for recording, start in (
-            (run.calls, inspector.calls_start),
-            (run.trace, inspector.trace_start),
-        ):
-            # It may have been asked as it joined, with all others.
-            if recording.wanted is None or debuggee.number in recording.begun_in:
-                continue
-            recording.begun(debuggee.number, group.process_of(debuggee))
-            if not await start(**recording.wanted):
-                recording.not_begun(debuggee.number)
 
 
 @_to_every_process

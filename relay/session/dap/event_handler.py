@@ -30,6 +30,7 @@ from relay.session.dap.last_words import hear_before_kill
 from relay.session.dap.stack import frame_of_place, top_frame
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.program_run import FailedWithoutStop
+from relay.session.state.recording import LastWords
 from relay.session.state.stop import Frame, Stop
 
 log = logging.getLogger("relay.session")
@@ -166,14 +167,14 @@ class EventHandler:
 
     def _trace_reported(self, body: Mapping[str, Any]) -> None:
         """The process ends, and takes with it what it has recorded of a call."""
-        self._events.trace_ended(self._debuggee.number, self._process_view(), body["trace"])
+        self._events.trace_ended(self._debuggee.number, self._last_words(body["trace"]))
 
     def _calls_reported(self, body: Mapping[str, Any]) -> None:
         """The process ends, and takes with it what it has recorded of its own calls."""
-        self._events.calls_ended(self._debuggee.number, self._process_view(), body["calls"])
+        self._events.calls_ended(self._debuggee.number, self._last_words(body["calls"]))
 
-    def _process_view(self) -> Mapping[str, Any]:
-        return self._debuggee.group.process_of(self._debuggee)
+    def _last_words(self, record: Mapping[str, Any]) -> LastWords:
+        return LastWords(self._debuggee.group.process_of(self._debuggee), record)
 
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have all of it; any `threads` request says so."""

@@ -13,6 +13,7 @@ import trio
 from relay.errors import RelayError
 from relay.process.procfs import is_ended_by
 from relay.session.dap.breakpoint_events import take_hits
+from relay.session.state.recording import LastWords
 
 if TYPE_CHECKING:
     from relay.session.debuggee.debuggee import Debuggee
@@ -67,11 +68,11 @@ async def _hear(member: Debuggee, signal_number: int | None) -> None:
 
     async def hear_trace() -> None:
         if number in run.trace.begun_in and (record := await inspector.trace_read(stopped=False)):
-            events.trace_ended(number, process, as_ended(record), is_final=is_final)
+            events.trace_ended(number, LastWords(process, as_ended(record), is_final))
 
     async def hear_calls() -> None:
         if number in run.calls.begun_in and (record := await inspector.calls_read(stopped=False)):
-            events.calls_ended(number, process, as_ended(record), is_final=is_final)
+            events.calls_ended(number, LastWords(process, as_ended(record), is_final))
 
     async def hear_captures() -> None:
         await inspector.send_captures(timeout=KILL_SECONDS)

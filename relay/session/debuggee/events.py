@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from relay.session.state.program_run import DebuggerReport, FailedWithoutStop, Launched
+from relay.session.state.recording import LastWords
 from relay.session.state.stop import Stop
 
 
@@ -47,25 +48,10 @@ class DebuggeeEvents(Protocol):
     def crashed(self, reason: str) -> None:
         """The debugger broke off: the session cannot go on."""
 
-    def trace_ended(
-        self,
-        number: int,
-        process: Mapping[str, Any],
-        trace: Mapping[str, Any],
-        *,
-        is_final: bool = True,
-    ) -> None:
-        """A process ends, and takes with it what it has recorded of a call. number: within the session; is_final:
-        False if it may go on for a while."""
+    def trace_ended(self, number: int, words: LastWords) -> None:
+        """A process ends, and takes with it what it has recorded of a call. number: within the session."""
 
-    def calls_ended(
-        self,
-        number: int,
-        process: Mapping[str, Any],
-        calls: Mapping[str, Any],
-        *,
-        is_final: bool = True,
-    ) -> None:
+    def calls_ended(self, number: int, words: LastWords) -> None:
         """The same of the tree of its own calls."""
 
     # What it prints and reads ----------------------------------------------------

@@ -1,6 +1,6 @@
 """Recording: one question to every process of a run, of one call or of a tree of calls.
 
-Knows with what it is begun, where it was, and what was told by those that ended. Refuses to know what is recorded,
+Knows with what it is begun, where it was, and what those gave that ended. Refuses to know what is recorded,
 and how a process is asked.
 """
 
@@ -63,17 +63,10 @@ class Recording:
         """Nobody asks any more: who joins begins none."""
         self.wanted = None
 
-    def keep(
-        self,
-        number: int,
-        process: Mapping[str, Any],
-        record: Mapping[str, Any],
-        *,
-        is_final: bool = True,
-    ) -> None:
+    def keep(self, number: int, words: LastWords) -> None:
         """A process has ended, or is about to. What is not of this question is left out."""
         if number in self.begun_in:
-            self.last_words[number] = LastWords(process, record, is_final)
+            self.last_words[number] = words
 
     def forget(self) -> None:
         """A new run begins."""

@@ -6,6 +6,7 @@ scope       whose calls are recorded
 tree        each call below its caller; equal siblings are one with a count
 stream      calls as lines of a file, as they end: for a comparison of runs
 whole_calls  of which calls the stream has all that their values store, and of which a line
+made_by_chance  what objects of the standard library keep of where and when they were made
 values      values as short texts, without running the program's code
 stored      values with what they store, as texts that are compared
 stored_families  the same, family by family: containers, objects, functions, tables

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
         look_at_nothing,
         plain_content,
     )
+    from relay.debuggers.debugpy.debuggee.probe.calls.made_by_chance import (
+        chance_stored_by,
+        is_source_place,
+    )
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
-        chance_stored_by,
         is_plainly_stored,
-        is_source_place,
         is_written_by_itself,
         without_trees,
     )

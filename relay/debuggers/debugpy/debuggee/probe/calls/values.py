@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from relay.debuggers.debugpy.debuggee.probe.calls.made_by_chance import (
+        chance_stored_by,
+        is_source_place,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import attributes_stored_by
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
@@ -52,30 +56,6 @@ _SAFE_PACKAGES = frozenset(
     ("datetime", "decimal", "_decimal", "fractions", "pathlib", "pathlib._local", "uuid", "re")
 )
 """Of the standard library: their `__repr__` says what is stored, and nothing else."""
-_SOURCE_PLACES = frozenset(
-    (
-        ("traceback", "FrameSummary"),
-        ("traceback", "StackSummary"),
-        ("inspect", "_FrameInfo"),
-        ("inspect", "FrameInfo"),
-        ("inspect", "_Traceback"),
-        ("inspect", "Traceback"),
-    )
-)
-"""What the standard library makes of frames and tracebacks: lines of the source, which two trees have otherwise."""
-
-
-_MADE_BY_CHANCE = {
-    ("logging", "LogRecord"): (
-        "created",
-        "lineno",
-        "msecs",
-        "process",
-        "relativeCreated",
-        "thread",
-    ),
-    ("warnings", "WarningMessage"): ("lineno",),
-}
 
 
 def brief(value: Any, level: int = 0) -> str:
@@ -112,11 +92,6 @@ def is_plainly_stored(value: Any) -> bool:
 def is_written_by_itself(plan: Any) -> bool:
     """Whether the type's own repr says what is stored, and nothing else."""
     return plan.cls.__module__ in _SAFE_PACKAGES
-
-
-def is_source_place(plan: Any) -> bool:
-    """Whether all that is stored is where code stands."""
-    return any((module_of(base), name_of(base)) in _SOURCE_PLACES for base in plan.mro)
 
 
 def forget_writers() -> None:
@@ -503,12 +478,3 @@ def _stored_names(plan: Any) -> list[str]:
     names.update(dict.fromkeys(name for name, _ in plan.members))
     unseen = chance_stored_by(plan)
     return [name for name in names if type(name) is str and name not in unseen]
-
-
-def chance_stored_by(plan: Any) -> tuple[str, ...]:
-    """Attributes in which an object of the standard library keeps when and by whom it was made, and in which line."""
-    for base in plan.mro:
-        found = _MADE_BY_CHANCE.get((module_of(base), name_of(base)))
-        if found is not None:
-            return found
-    return ()

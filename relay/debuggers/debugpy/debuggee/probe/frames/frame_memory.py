@@ -219,7 +219,7 @@ def has_lost_generator(frame: Any) -> bool:
     """Whether the generator or coroutine that the frame belonged to is over.
 
     From Python 3.13 on no event says so where it is closed and would handle nothing. Its variables are
-    freed memory then, which before 3.13.4 ends the process that reads `f_locals`.
+    freed memory then: on 3.13.0 that ends the process that reads `f_locals`.
     """
     if sys.version_info >= (3, 14):
         return frame.f_generator is None

@@ -11,6 +11,7 @@ until         calls that go by until one ends as was asked for
 until_events  their events, on every Python
 conditions    how the call is to end, as a function
 tape          a call as it goes by, kept cheaply; replayed into `record` if it is the one
+taped_calls   calls that are on tapes, while they are not over
 copies        copies that stand for values that may change
 lines         what a line can change, read from bytecode
 line_order    which lines always follow others, and need no event

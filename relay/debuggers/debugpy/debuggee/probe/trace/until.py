@@ -44,6 +44,11 @@ if TYPE_CHECKING:
         TapeTexts,
         with_names,
     )
+    from relay.debuggers.debugpy.debuggee.probe.trace.taped_calls import (
+        InnerCall,
+        TapedCall,
+        tapes_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace.types import (
         facts_of_types,
         line_only_reads,
@@ -52,39 +57,6 @@ if TYPE_CHECKING:
 
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 _FEW_CALLS = 16
-
-
-class _TapedCall:
-    """A call that is on tapes: its own if it may be the one, and those of its callers."""
-
-    __slots__ = ("facts", "inner", "last", "line", "own", "tapes")
-
-    def __init__(self, own: Tape | None, tapes: Any, inner: Any, facts: Any) -> None:
-        self.own = own
-        self.tapes = tapes  # of callers, which show that it was called, and how it ended
-        self.inner = inner  # (tape, levels): those that show its lines, and so many levels of them
-        self.facts = facts
-        self.line = 0  # that runs
-        self.last = BEGINNING  # line that had an event, or followed; NO_LINE after an exception
-
-    def leave_tape_of(self, frame: Any) -> None:
-        self.tapes = tuple(tape for tape in self.tapes if tape.frame is not frame)
-        self.inner = tuple(one for one in self.inner if one[0].frame is not frame)
-
-
-def _tapes_of(called: _TapedCall) -> list[Tape]:
-    return [*called.tapes, *(tape for tape, _ in called.inner if tape not in called.tapes)]
-
-
-class _InnerCall:
-    """A call of own code by one in a plain list, of which only the arguments and the end are shown."""
-
-    __slots__ = ("caller",)
-    own = None
-    inner = ()
-
-    def __init__(self, caller: Any) -> None:
-        self.caller = caller  # its frame
 
 
 class UntilTrace(FrameTrace):
@@ -150,14 +122,14 @@ class UntilTrace(FrameTrace):
             self._catch_up(kept, frame, kept.facts.up_to(kept.last, frame.f_lineno))
         return kept
 
-    def _catch_up(self, kept: _TapedCall, frame: Any, lines: list[int]) -> None:
+    def _catch_up(self, kept: TapedCall, frame: Any, lines: list[int]) -> None:
         """Put lines on the tapes that had no event."""
         for line in lines:
             kept.last = kept.line = line
             for tape, _ in kept.inner:
                 tape.add(TAPE_LINE, frame, line, None)
 
-    def _on_tape(self, frame: Any) -> _TapedCall | None:
+    def _on_tape(self, frame: Any) -> TapedCall | None:
         """The call, with its tape from now on; None if it is not of interest."""
         kept = self.frames.get(frame)
         if type(kept) is not list:
@@ -178,14 +150,14 @@ class UntilTrace(FrameTrace):
         own.add(TAPE_START, frame, None, variables)
         caller = self._present_on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
-        kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
+        kept = self.frames[frame] = TapedCall(own, tapes, ((own, self.depth), *inner), facts)
         if tapes and frame.f_code.co_flags & PAUSES:
             self._lingers(frame, kept)
         for one in lines:
             self._put_on_tape(kept, frame, one)
         return kept
 
-    def _put_on_tape(self, kept: _TapedCall, frame: Any, one: Any) -> None:
+    def _put_on_tape(self, kept: TapedCall, frame: Any, one: Any) -> None:
         """Put on the call's own tape what a plain list had of it."""
         own, facts = kept.own, kept.facts
         assert own is not None
@@ -222,7 +194,7 @@ class UntilTrace(FrameTrace):
     def _look(self, frame: Any, is_whole: bool = False) -> Any:
         return self.tape_texts.variables(frame.f_code, frame.f_locals.copy(), is_whole)
 
-    def _shown_by(self, caller: _TapedCall, frame: Any, variables: Any) -> tuple[Any, Any]:
+    def _shown_by(self, caller: TapedCall, frame: Any, variables: Any) -> tuple[Any, Any]:
         for tape, _ in caller.inner:
             tape.add(TAPE_START, frame, frame.f_back, variables)
         tapes = tuple(tape for tape, _ in caller.inner)
@@ -236,7 +208,7 @@ class UntilTrace(FrameTrace):
                 caller = frame.f_back
                 given = self.tape_texts.kept_of(frame.f_locals.copy(), True)
                 kept.append((TAPE_START, frame, caller, given, caller.f_lineno))
-                self.frames[frame] = _InnerCall(caller)
+                self.frames[frame] = InnerCall(caller)
                 if frame.f_code.co_flags & PAUSES:
                     self.lingering.setdefault(caller, []).append(frame)
                 return True
@@ -248,23 +220,23 @@ class UntilTrace(FrameTrace):
         if code.co_name in SEAMLESS:
             for tape, _ in caller.inner:
                 tape.add(TAPE_START, frame, frame.f_back, {})
-            self._lingers(frame, _TapedCall(None, (), caller.inner, None))
+            self._lingers(frame, TapedCall(None, (), caller.inner, None))
             return False
         if not self._is_own(frame):
             return False
         variables = self._look(frame, is_whole=True)
         tapes, inner = self._shown_by(caller, frame, variables)
-        called = _TapedCall(None, tapes, inner, self._facts_for(frame))
+        called = TapedCall(None, tapes, inner, self._facts_for(frame))
         if code.co_flags & PAUSES:
             self._lingers(frame, called)
         else:
             self.frames[frame] = called
         return True
 
-    def _lingers(self, frame: Any, called: _TapedCall) -> None:
+    def _lingers(self, frame: Any, called: TapedCall) -> None:
         """Keep a call that may be left suspended, or have no event at its end, see `drop_lingering`."""
         self.frames[frame] = called
-        for tape in _tapes_of(called):
+        for tape in tapes_of(called):
             if tape is not called.own:
                 self.lingering.setdefault(tape.frame, []).append(frame)
 
@@ -273,11 +245,11 @@ class UntilTrace(FrameTrace):
         Kept, they would hold its frame, and this the generators that it has left: never closed then."""
         for inner in self.lingering.pop(frame, ()):
             called = self.frames.get(inner)
-            if type(called) is _TapedCall:
+            if type(called) is TapedCall:
                 called.leave_tape_of(frame)
-                if called.own is None and not _tapes_of(called):
+                if called.own is None and not tapes_of(called):
                     self.frames.pop(inner, None)
-            elif type(called) is _InnerCall:
+            elif type(called) is InnerCall:
                 self.frames.pop(inner, None)
 
     def _is_shown_at_its_ends(self, caller: list[Any], frame: Any) -> bool:
@@ -432,7 +404,7 @@ class UntilTrace(FrameTrace):
 
     def _put_end(self, kept: Any, frame: Any, kind: int, what: Any) -> None:
         """Put an end of the call, or a pause, where it is shown: on tapes, or in a plain list."""
-        if type(kept) is _InnerCall:
+        if type(kept) is InnerCall:
             caller = self.frames.get(kept.caller)
             if type(caller) is list and len(caller) >= MOST_EVENTS:
                 caller = self._on_tape(kept.caller)

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 _MOST_HOOKED_FRAMES = 50  # that get a code of their own
 _LEAST_LINES = 2000  # events of a code before it is worth it: as long as that takes
-_LINES_BETWEEN = (
-    20  # before it is tried again where it could not be, or whether events are needed yet
-)
+_LINES_BETWEEN = 20  # before it is tried again where it could not be done
 
 
 class FramesToHook:

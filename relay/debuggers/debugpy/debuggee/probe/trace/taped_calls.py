@@ -1,0 +1,42 @@
+"""Calls that go by, as far as they are on tapes: what is kept of each while it is not over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.trace.line_order import BEGINNING
+    from relay.debuggers.debugpy.debuggee.probe.trace.tape import Tape
+
+
+class TapedCall:
+    """A call that is on tapes: its own if it may be the one, and those of its callers."""
+
+    __slots__ = ("facts", "inner", "last", "line", "own", "tapes")
+
+    def __init__(self, own: Tape | None, tapes: Any, inner: Any, facts: Any) -> None:
+        self.own = own
+        self.tapes = tapes  # of callers, which show that it was called, and how it ended
+        self.inner = inner  # (tape, levels): those that show its lines, and so many levels of them
+        self.facts = facts
+        self.line = 0  # that runs
+        self.last = BEGINNING  # line that had an event, or followed; NO_LINE after an exception
+
+    def leave_tape_of(self, frame: Any) -> None:
+        self.tapes = tuple(tape for tape in self.tapes if tape.frame is not frame)
+        self.inner = tuple(one for one in self.inner if one[0].frame is not frame)
+
+
+def tapes_of(called: TapedCall) -> list[Tape]:
+    return [*called.tapes, *(tape for tape, _ in called.inner if tape not in called.tapes)]
+
+
+class InnerCall:
+    """A call of own code by one in a plain list, of which only the arguments and the end are shown."""
+
+    __slots__ = ("caller",)
+    own = None
+    inner = ()
+
+    def __init__(self, caller: Any) -> None:
+        self.caller = caller  # its frame
