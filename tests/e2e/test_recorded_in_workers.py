@@ -175,6 +175,39 @@ async def test_the_tree_has_the_calls_of_processes_that_start_later(
     assert {one["thread"] for one in found["tree"]} == {name[1:-1] for name in named}
 
 
+MANY = """
+    import subprocess
+    import sys
+
+    def work():
+        for number in range(3000):
+            total(number) if number == 1500 else price(number)
+
+    def total(number):
+        return rate(number)
+
+    def rate(number):
+        return price(number)
+
+    def price(number):
+        return 2 * number
+
+    if __name__ == "__main__":
+        if sys.argv[1:] != ["child"]:  # @main
+            subprocess.run([sys.executable, __file__, "child"], check=True)
+        work()
+"""
+"""Two processes, in each of which a call amid many others is counted only; `rate` is called nowhere else."""
+
+
+async def test_a_function_counts_once_also_where_its_calls_are_counted_only(
+    api: Api, program: Write
+) -> None:
+    session = await begun(api, program(MANY), "3.12")
+    found = await session.post("/calls", wait=60)
+    assert (found["calls"], found["functions"]) == (2 * 3003, 4), found["text"]
+
+
 POOL = """
     import multiprocessing
     import os

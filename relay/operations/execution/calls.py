@@ -66,6 +66,7 @@ NOTHING: Record = {
     "complaint": None,
     "calls": 0,
     "known": 0,
+    "places": [],
     "rows": [],
     "functions": [],
 }

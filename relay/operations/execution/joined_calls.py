@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,9 @@ def joined_calls(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, 
     numbers: dict[tuple[str, str, int], int] = {}
     rows: list[list[Any]] = []
     first = records[0][1]
-    without_row = 0  # of which only their number is known
+    places: Counter[tuple[Any, ...]] = (
+        Counter()
+    )  # of functions; two lambdas of one line have the same
     for name, record in records:
         own: list[int] = []
         for function in record["functions"]:
@@ -27,7 +30,7 @@ def joined_calls(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, 
                 numbers[key] = len(functions)
                 functions.append(function)
             own.append(numbers[key])
-        without_row += max(record["known"] - len(set(own)), 0)
+        places |= Counter(map(tuple, record["places"]))
         if record["rows"] and record["rows"][0][_FUNCTION] >= 0:
             rows.append(_row_of_process(name))
         rows += [_renumbered(row, own, name) for row in record["rows"]]
@@ -38,7 +41,7 @@ def joined_calls(records: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, 
         "state": "recording" if first["state"] == "ended" and "recording" in states else states[0],
         "complaint": complaints[0] if complaints else None,
         "calls": sum(record["calls"] for _, record in records),
-        "known": len(functions) + without_row,
+        "known": places.total(),
         "rows": rows,
         "functions": functions,
     }

@@ -253,13 +253,15 @@ class CallRecord:
     def answer(self, most: int) -> dict[str, Any]:
         """What the relay gets, as it is now."""
         rows = CallRows(CallTree() if self.stream else self.tree, most)
+        called = {f.number: f for f in list(self.scope.functions.values()) if f.is_called}
         return {
             "state": self.state,
             "complaint": self.complaint,
             "calls": self.tree.total(),
             "own": self.scope.asked,
             "is_focused": self.scope.focused,
-            "known": len({f.number for f in list(self.scope.functions.values()) if f.is_called}),
+            "known": len(called),
+            "places": [[f.path, f.name, f.line] for f in called.values()],
             "rows": rows.rows,
             "functions": [
                 {"name": f.name, "path": f.path, "line": f.line, "arguments": list(f.arguments)}
