@@ -18,7 +18,12 @@ from relay.logs.records import Field, note
 from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
 from relay.session.state.journey import setting_of
-from relay.session.state.program_run import DebuggerReport, FailedWithoutStop, Launched
+from relay.session.state.program_run import (
+    DebuggerReport,
+    FailedWithoutStop,
+    Launched,
+    LoadedCopy,
+)
 from relay.session.state.recording import LastWords
 from relay.session.state.stop import Stop
 from relay.session.stop_body import stopped_body
@@ -132,6 +137,9 @@ class ProgramEvents(DebuggeeEvents):
 
     def calls_ended(self, number: int, words: LastWords) -> None:
         self._run.calls.keep(number, words)
+
+    def other_copies_loaded(self, copies: Mapping[str, LoadedCopy]) -> None:
+        self._run.load_copies(copies)
 
     # What it prints and reads ----------------------------------------------------
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from relay.operations.functions import source_roots
 from relay.operations.hangs.hang_report import hang_report
 from relay.operations.output.reading import all_printed
 from relay.operations.report.missed import had_xdist_workers, unwatched
+from relay.operations.report.other_copies import other_copy
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import open_session
 from relay.operations.sessions.stop_wait import STOPS
@@ -298,7 +300,9 @@ async def _end_recording(session: Session) -> None:
 async def _unmet(session: Session, focus: Sequence[str], stream: Path) -> str:
     if not focus or (await trio.Path(stream).stat()).st_size:
         return ""
-    return await trio.to_thread.run_sync(unmet_focus, focus, source_roots(session))
+    return await trio.to_thread.run_sync(
+        unmet_focus, focus, source_roots(session), partial(other_copy, session)
+    )
 
 
 def _strayed(side: Side, imported: Sequence[str]) -> str:

@@ -53,6 +53,7 @@ from relay.operations.execution.uncalled import what_is_meant_instead
 from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import likely_files, named_function, source_roots
 from relay.operations.paths import is_file_or_folder
+from relay.operations.report.other_copies import other_copy
 from relay.operations.report.report_text import cut, size
 from relay.session.dap.stack import stack
 from relay.session.debugger import Ability
@@ -230,7 +231,9 @@ async def _why_none(session: Session, record: Record, start: str | None, room: i
         return ""
     if not record["is_focused"]:
         return _whose(record["own"], room)
-    why = await trio.to_thread.run_sync(unmet_focus, record["own"], source_roots(session))
+    why = await trio.to_thread.run_sync(
+        unmet_focus, record["own"], source_roots(session), partial(other_copy, session)
+    )
     return cut("; " + why, room)
 
 

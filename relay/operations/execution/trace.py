@@ -42,6 +42,7 @@ from relay.operations.execution.trace_text import TraceText, text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.execution.traced_sources import TracedSources
 from relay.operations.execution.uncalled import (
+    copy_of_traced,
     function_elsewhere,
     is_defined,
     lambda_named,
@@ -335,8 +336,9 @@ async def _result(
     paths = () if root is None else paths_of(root)
     sources = await TracedSources.read(paths, record.get("sources", {}))
     tree = None if root is None else tree_of(root, sources.text)
-    if unknown is not None and _is_never_called(record):
-        reason = f"{reason}{await what_is_meant_instead(session, unknown)}"
+    if _is_never_called(record):
+        meant = "" if unknown is None else await what_is_meant_instead(session, unknown)
+        reason = f"{reason}{meant or copy_of_traced(session)}"
     shown = await trio.to_thread.run_sync(
         _text, reason, record, view, tree, sources, abandon_on_cancel=True
     )

@@ -16,6 +16,7 @@ import trio
 from relay.models.places import path_and_name
 from relay.models.trace import TraceRequest
 from relay.operations.functions import source_roots, sources_below
+from relay.operations.report.other_copies import other_copy
 from relay.operations.report.short_paths import short_path
 from relay.operations.similar_functions import similar_function
 from relay.operations.source_functions import Elsewhere, names_in, shortened
@@ -31,7 +32,7 @@ async def what_is_meant(session: Session, asked: TraceRequest) -> str:
     """
     function = asked.function
     if function is None or path_and_name(function)[0] is not None:
-        return ""
+        return copy_of_traced(session)
     own = await _own_functions(session, function)
     if not own:
         return await _what_is_meant_instead(session, function)
@@ -41,6 +42,15 @@ async def what_is_meant(session: Session, asked: TraceRequest) -> str:
     so = "" if asked.condition is None else " so"  # it may have been, otherwise
     said = f"; {place}{more} {'were' if more else 'was'} not called{so}"
     return said if any(one.path == script for one in own) else said + _other_name(function)
+
+
+def copy_of_traced(session: Session) -> str:
+    """That the program has the module of the function that is traced from another file than was named; else
+    empty. Goes on with a sentence.
+    """
+    wanted = session.program_run.trace.wanted or {"function": ""}
+    copy = other_copy(session, wanted.get("path") or path_and_name(wanted["function"])[0])
+    return "" if copy is None else f"; {copy}"
 
 
 async def what_is_meant_instead(session: Session, function: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import decode_source
 from pathlib import Path
 
+from relay.models.places import path_and_name
 from relay.operations.functions import sources_below
 from relay.operations.source_functions import functions_of, shortened
 
@@ -17,17 +18,23 @@ SOURCES = ("src", "lib")
 """Folders that names of modules do not begin with."""
 
 
-def unmet_focus(focus: Sequence[str], roots: Sequence[str]) -> str:
-    """A sentence for each place: absolute paths, modules and PATH:NAME; sources are below `roots`."""
-    return "; ".join(_unmet(one, roots) for one in focus)
+def unmet_focus(
+    focus: Sequence[str], roots: Sequence[str], other_copy: Callable[[str], str | None]
+) -> str:
+    """A sentence for each place: absolute paths, modules and PATH:NAME; sources are below `roots`.
+
+    other_copy: what the program has in place of a file or folder, in words.
+    """
+    return "; ".join(_unmet(one, roots, other_copy) for one in focus)
 
 
-def _unmet(place: str, roots: Sequence[str]) -> str:
+def _unmet(place: str, roots: Sequence[str], other_copy: Callable[[str], str | None]) -> str:
     if os.path.isabs(place):
         is_file = os.path.exists(place) and not os.path.isdir(place)
-        return (
-            f"nothing {'of' if is_file or ':' in place else 'in'} {_short(place, roots)} was called"
-        )
+        of = "of" if is_file or ":" in place else "in"
+        copy = other_copy(path_and_name(place)[0] or place if ":" in place else place)
+        why = "" if copy is None else f": {copy}"
+        return f"nothing {of} {_short(place, roots)} was called{why}"
     modules = dict(_modules(roots))
     if any(name == place or name.startswith(place + ".") for name in modules):
         path = modules.get(place)

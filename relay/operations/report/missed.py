@@ -10,6 +10,7 @@ from typing import Any
 from relay.models.launch import ChildProcess
 from relay.models.places import path_and_name
 from relay.operations.functions import shown_function
+from relay.operations.report.other_copies import other_copy
 from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT, one_line
 from relay.operations.report.short_paths import short_path
@@ -252,11 +253,19 @@ def _dotted_name(breakpoint: Breakpoint) -> str:
     return f"; {breakpoint.function}.{condition} is one of it" if condition.isidentifier() else ""
 
 
+def _named_file(breakpoint: Breakpoint) -> str | None:
+    if breakpoint.function is None:
+        return breakpoint.shown_path
+    return path_and_name(breakpoint.function)[0]
+
+
 def _missed(session: Session, breakpoint: Breakpoint) -> str:
     if breakpoint.function is not None:
         name = shown_function(session, breakpoint.function)
     else:
         name = f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
+    if (copy := other_copy(session, _named_file(breakpoint))) is not None:
+        return f"{name} ({copy})"
     if not breakpoint.verified:
         is_python = Ability.CHECKS_SOURCE in session.debugger.abilities
         if breakpoint.message == UNKNOWN_FUNCTION and is_python:  # known with its first call

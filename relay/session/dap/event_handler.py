@@ -29,7 +29,7 @@ from relay.session.dap.exception_stop import examine, failure_stop
 from relay.session.dap.last_words import hear_before_kill
 from relay.session.dap.stack import frame_of_place, top_frame
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.state.program_run import FailedWithoutStop
+from relay.session.state.program_run import FailedWithoutStop, LoadedCopy
 from relay.session.state.recording import LastWords
 from relay.session.state.stop import Frame, Stop
 
@@ -64,6 +64,7 @@ class EventHandler:
             "relayCaptures": self._captures_reported,
             "relayTrace": self._trace_reported,
             "relayCalls": self._calls_reported,
+            "relayCopies": self._copies_reported,
             "relayEnding": self._ending,
             "relayKills": self._kills,
             "relayDebugger": self._debugger_reported,
@@ -172,6 +173,11 @@ class EventHandler:
     def _calls_reported(self, body: Mapping[str, Any]) -> None:
         """The process ends, and takes with it what it has recorded of its own calls."""
         self._events.calls_ended(self._debuggee.number, self._last_words(body["calls"]))
+
+    def _copies_reported(self, body: Mapping[str, Any]) -> None:
+        """The process ends, and has loaded other files in place of some that were named."""
+        copies = {path: LoadedCopy(**copy) for path, copy in body["copies"].items()}
+        self._events.other_copies_loaded(copies)
 
     def _last_words(self, record: Mapping[str, Any]) -> LastWords:
         return LastWords(self._debuggee.group.process_of(self._debuggee), record)

@@ -12,7 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from relay.session.state.program_run import DebuggerReport, FailedWithoutStop, Launched
+from relay.session.state.program_run import (
+    DebuggerReport,
+    FailedWithoutStop,
+    Launched,
+    LoadedCopy,
+)
 from relay.session.state.recording import LastWords
 from relay.session.state.stop import Stop
 
@@ -53,6 +58,9 @@ class DebuggeeEvents(Protocol):
 
     def calls_ended(self, number: int, words: LastWords) -> None:
         """The same of the tree of its own calls."""
+
+    def other_copies_loaded(self, copies: Mapping[str, LoadedCopy]) -> None:
+        """A process ends, and has loaded these in place of files that breakpoints or questions name, by real path."""
 
     # What it prints and reads ----------------------------------------------------
 

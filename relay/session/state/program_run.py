@@ -72,6 +72,14 @@ class FailedWithoutStop:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadedCopy:
+    """What a process has loaded in place of a file that was named: the module, and the file it is from."""
+
+    module: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class WantedCalls:
     """Whose calls are to be recorded: absolute paths and modules, and the function to begin at."""
 
@@ -128,6 +136,8 @@ class ProgramRun:
         """Children that had said all that only they knew when they were killed."""
         self.without_stop: list[FailedWithoutStop] = []
         """Tests that have failed though nothing was raised."""
+        self.copies: dict[str, LoadedCopy] = {}
+        """By real paths of files that breakpoints or questions name, and that a process has not loaded."""
         self.unwatched: dict[int, Sequence[str] | None] = {}
         """Children without a debugger: their command lines by process id."""
         self.debugged: set[int] = set()
@@ -169,6 +179,7 @@ class ProgramRun:
         self.losses.clear()
         self.heard.clear()
         self.without_stop.clear()
+        self.copies.clear()
         self.unwatched.clear()
         self.debugged.clear()
         self.shell_commands.clear()
@@ -227,6 +238,10 @@ class ProgramRun:
         elif any(one.path is not None for one in same):
             return
         self.without_stop.append(failed)
+
+    def load_copies(self, copies: Mapping[str, LoadedCopy]) -> None:
+        """A process has ended that had loaded these in place of files that were named."""
+        self.copies.update(copies)
 
     def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:
         """A child runs without a debugger; `argv` None: a fork of the program."""

@@ -75,10 +75,11 @@ class TraceQuestion:
             what = fault or "the call was not over at the end"
             return f"{self.option}: {what}" + (f"\n{so_far}" if so_far != found.reason else "")
         self._count(found)
-        what = "call ended so" if self._request.until_result else "such call"
+        begun = _begun(found)
+        had_calls = self._passed or begun or self._open or found.unknown
+        what = "call ended so" if self._request.until_result and had_calls else "such call"
         if fault:
             what += " before "
-        begun = _begun(found)
         calls = calls_that_went_by(self._passed, self._raised) if self._passed else ""
         are_open = f"{begun} {_were(begun)} not over" if begun else ""
         stopped = (

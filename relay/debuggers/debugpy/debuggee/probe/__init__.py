@@ -82,6 +82,7 @@ PARTS = (
     "process/killing",
     "process/forks",
     "process/descriptors",
+    "process/other_copies",
     "process/ending",
     "hooks/hidden_files",
     "hooks/lost_directory",

@@ -206,6 +206,7 @@ class Link:
         self._probe.report_captures()
         self._probe.report_trace()
         self._probe.report_calls()
+        self._probe.report_other_copies()
         # What dies after this finds a probe that has lost its names: it must not be called.
         self.leave_program()
         writer = self.py_db.writer

@@ -123,6 +123,14 @@ def calls_read(stopped: bool = False) -> dict[str, Any]:
     return {"calls": _calls_answer(record)}
 
 
+def focused_paths() -> list[str]:
+    """The files and folders whose calls are recorded, if any were named; those of functions, too."""
+    record = _recording.record
+    if record is None or not record.scope.focused:
+        return []
+    return [*record.scope.paths, *(one.path for one in record.scope.single)]
+
+
 def report_calls() -> None:
     """The program ends: report what nobody will be able to ask for."""
     record, py_db = _recording.record, debugger()

@@ -14,6 +14,7 @@ pickled_code  functions that cloudpickle sends to another process keep their fil
 forks       forked children, set free of a debugger whose threads they lack
 descriptors  the debugger's connection outlives a program that closes all descriptors
 stdin       who reads standard input, and has to wait
+other_copies  files that were named, and what the program has loaded in their place
 liveness    threads that Python counts as ended and that still run
 ending      the program's end waits until all has been said
 """

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.descriptors import leave_descriptors
     from relay.debuggers.debugpy.debuggee.probe.process.forks import stop_tracing
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.other_copies import report_other_copies
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import new_hits
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import report_captures
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import give_up_entry
@@ -136,6 +137,7 @@ def _await_relay(py_db: Any) -> None:
     attempt(report_captures)
     attempt(report_trace)
     attempt(report_calls)
+    attempt(report_other_copies)
     receipt = _Receipt()
     py_db.add_dap_messages_listener(receipt)
     py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))

@@ -112,6 +112,11 @@ def _for_pydevd(name: str, policy: str) -> Any:
     return kind(**given)
 
 
+def function_files() -> list[str]:
+    """The files that function breakpoints name."""
+    return [f.path for functions in list(_functions.values()) for f in functions]
+
+
 def function_places() -> dict[str, Any]:
     """Where the functions lie that are known by now: name -> path and line."""
     wanted = [f for functions in list(_functions.values()) for f in functions]

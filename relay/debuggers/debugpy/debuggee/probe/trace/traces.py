@@ -198,6 +198,11 @@ def _trace_answer(trace: FrameTrace) -> dict[str, Any]:
     return {**trace.answer(), "sources": unfiled_sources(trace)}
 
 
+def traced_files() -> list[str]:
+    """The file of the function that is traced, if it was named with one."""
+    return [] if _held.trace is None else [_held.wanted.path or _held.wanted.function.path]
+
+
 def report_trace() -> None:
     """The program ends: report what nobody will be able to ask for."""
     trace, py_db = _held.trace, debugger()
