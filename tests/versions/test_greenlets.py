@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import target
 from tests.e2e.test_hangs import hang
 from tests.programs import Program
+from tests.relays import environment
 
 GEVENT = "gevent greenlet zope.event zope.interface"
 EVENTLET = "eventlet greenlet dnspython"
@@ -151,6 +153,26 @@ async def test_threads_of_a_program_that_patches_nothing_beside_an_installed_gev
     }
     ended = await session.resume()
     assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+
+
+@pytest.mark.parametrize("question", ["--calls", "--trace"])
+def test_calls_in_new_threads_beside_an_installed_gevent_are_seen_from_the_start(
+    tmp_path: Path, python_with: Callable[[str], str], question: str
+) -> None:
+    Program.write(tmp_path / "main.py", PATCHES_NOTHING)
+    words = ["--python", python_with(GEVENT), question, "main.py:work", "main.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "relay", "run", *words],
+        cwd=tmp_path,
+        env=environment(tmp_path / "state"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    seen = "work(number=21) → 42\n" if question == "--calls" else "trace of work(number=21) at "
+    assert seen in done.stderr
 
 
 REQUEST_FAILS = """

@@ -451,7 +451,8 @@ def _enable_tracing(
 
 def _patch_threads(patch_threads: Any, py_db: Any) -> None:
     patch_threads(py_db)
-    threading.settrace(begin_thread if is_tracing_needed(py_db) else None)
+    is_asked_for = tracing_state.holder is not None or is_tracing_needed(py_db)
+    threading.settrace(begin_thread if is_asked_for else None)
 
 
 def _on_breakpoints_changed(changed: Any, py_db: Any, removed: bool = False) -> None:
