@@ -12,6 +12,7 @@ import pytest
 from relay.debuggers.debugpy.debuggee.probe.process import ending
 
 LIMIT = 0.4
+REPORTED = ("captures", "trace", "calls", "other_copies")
 MESSAGES = 12
 """What is sent before the last word: one by one, so that all take longer than the limit."""
 
@@ -53,7 +54,7 @@ def test_who_reads_is_waited_for(monkeypatch: pytest.MonkeyPatch, taken: int) ->
         "attempt": lambda call: call(),
         "presence": SimpleNamespace(py_db=debugger),
         "LateEvent": lambda *_: None,
-        **{f"report_{what}": lambda: None for what in ("captures", "trace", "calls")},
+        **{f"report_{what}": lambda: None for what in REPORTED},
     }
     for name, part in parts.items():
         monkeypatch.setattr(ending, name, part, raising=False)

@@ -31,7 +31,7 @@ def report_other_copies() -> None:
     py_db = debugger()
     if py_db is None:
         return
-    named = [*py_db.file_to_id_to_line_breakpoint, *function_files()]
+    named = [*py_db.breakpoints, *function_files()]
     paths = {*named, *traced_files(), *focused_paths()}
     copies = attempt(_other_copies, paths, default={})
     if copies:
