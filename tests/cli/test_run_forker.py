@@ -40,6 +40,7 @@ LOOK = """
     limits = {name: resource.getrlimit(getattr(resource, name))
               for name in dir(resource) if name.startswith("RLIMIT_")}
     status = open("/proc/self/status").read().splitlines()
+    ignored = next(int(line.split()[1], 16) for line in status if line.startswith("SigIgn"))
     print(json.dumps({
         "argv": sys.argv, "path": sys.path, "flags": list(sys.flags), "executable": sys.executable,
         "environment": dict(os.environ), "directory": os.getcwd(), "fds": fds,
@@ -47,7 +48,8 @@ LOOK = """
         "handlers": {s.name: str(signal.getsignal(s)) for s in signal.valid_signals()
                      if isinstance(s, signal.Signals)},
         "status": [line for line in status
-                   if line.startswith(("SigBlk", "SigIgn", "SigCgt", "SigPnd", "ShdPnd", "Umask", "Uid", "Gid", "Groups", "Cap"))],
+                   if line.startswith(("SigBlk", "SigCgt", "SigPnd", "ShdPnd", "Umask", "Uid", "Gid", "Groups", "Cap"))],
+        "ignored": ignored & ~(0b11 << 31),  # 32 and 33 are libc's: `posix_spawn` leaves them ignored
         "limits": limits, "leads": [os.getpgid(0) == os.getpid(), os.getsid(0) == os.getpid()],
         "terminal": [os.isatty(fd) for fd in (0, 1, 2)], "nice": os.nice(0),
         "threads": threading.active_count(), "zone": time.tzname, "main": __name__,
