@@ -3,10 +3,11 @@
 A round asks every question once at a stop that nobody has looked at before, so
 that no cache answers. The sides alternate in who goes first.
 
-There are two kinds of rounds. In a burst, each request follows the answer to
-the one before, as a tool does that fetches several things for its user. After
-a pause, each request follows a silence, as from somebody who thinks in between:
-the stock adapter's links stall on the first kind only.
+There are three kinds of rounds. In a burst, each request follows the answer to
+the one before, as a tool does that fetches several things for its user. In a
+row, so do requests of one kind. After a pause, each request follows a silence,
+as from somebody who thinks in between: the stock adapter's links do not stall
+there.
 """
 
 from __future__ import annotations
@@ -65,6 +66,18 @@ def after_pause(operation: str) -> str:
     return f"{operation}, after a pause"
 
 
+def in_a_row(operation: str) -> str:
+    """The name of an operation that follows others of its kind."""
+    return f"{operation}, in a row"
+
+
+# Turns of the program's loop that one series goes through; the first is not recorded.
+SERIES_TURNS = 4
+# Steps of a turn that end ahead of the breakpoint.
+STEPS_IN_A_TURN = 3
+IN_A_ROW = [in_a_row(one) for one in (STEP, STACK, EVALUATE)]
+OPERATIONS += IN_A_ROW
+
 AFTER_PAUSES = [after_pause(one) for one in (STEP, STACK, VARIABLES, EVALUATE, EVERYTHING)]
 OPERATIONS += AFTER_PAUSES
 
@@ -104,6 +117,8 @@ def measure(
     stock: Stock, relay: Relay, programs: Programs, *, rounds: int, launches: int, pauses: bool
 ) -> Samples:
     """Everything of the table for one interpreter, without `pauses` what is in bursts alone.
+
+    A series is taken as often as a round with pauses.
 
     Raises BenchmarkError.
     """
@@ -157,6 +172,8 @@ def _measure_rounds(
         for turn in range(strolls):
             for tour in _in_turn(tours, turn):
                 tour.stroll()
+            for tour in _in_turn(tours, turn):
+                tour.series()
 
 
 class Tour:
@@ -202,6 +219,23 @@ class Tour:
             time.sleep(PAUSE_SECONDS)
             call(after_pause(operation))
         self._session.resume()
+
+    def series(self) -> None:
+        """Samples of operations that are asked again and again."""
+        session = self._session
+        asked: list[tuple[str, Callable[[], object]]] = [
+            (STEP, session.step),
+            (STACK, session.stack),
+            (EVALUATE, lambda: session.evaluate(EXPRESSION)),
+        ]
+        for turn in range(SERIES_TURNS):
+            for operation, call in asked:
+                for _ in range(STEPS_IN_A_TURN):
+                    if turn:
+                        self._watch(in_a_row(operation), call)
+                    else:
+                        call()
+            session.resume()
 
     def _reference_after_pause(self) -> int:
         reference = self._session.scopes()

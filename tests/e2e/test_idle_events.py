@@ -561,6 +561,58 @@ async def test_a_loop_with_a_breakpoint_in_its_function_keeps_its_speed(
         assert calls < 10 * bare, "told of every call, too"
 
 
+COUNTS_RESTARTS = """
+    import sys
+
+    restarts = []
+
+    def counted(restart=sys.monitoring.restart_events):
+        restarts.append(1)
+        restart()
+
+    sys.monitoring.restart_events = counted
+
+    def add(a, b):
+        total = a + b  # @left_out
+        return total
+
+    def work():
+        total = 0  # @stop
+        total += 1
+        total += 2
+        add(total, 1)
+        return add(total, 2)  # @behind
+
+    add(1, 2)
+    work()
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
+@pytest.mark.skipif(
+    any(name in os.environ for name in EVERY_LINE),
+    reason="this run of the tests is with every event",
+)
+async def test_a_step_calls_for_no_place_where_none_was_left_out(api: Api, program: Write) -> None:
+    """Whenever it does, the interpreter goes through the code of all that runs."""
+    counts = program(COUNTS_RESTARTS)
+    session = await api.session()
+    await session.breakpoint(counts.text, counts.line("stop"))
+    await session.launch(counts.text)
+    await session.post("/step-over", wait=30)
+    before = await session.evaluate("len(restarts)")
+    for _ in range(2):
+        await session.post("/step-over", wait=30)
+    assert (await session.evaluate("len(restarts)"))["result"] == before["result"]
+    await session.breakpoint(counts.text, counts.line("left_out"))
+    at = await session.post("/step-over", wait=30)
+    assert (at["stop_reason"], at["current_location"]["line"]) == (
+        "breakpoint",
+        counts.line("left_out"),
+    )
+    await session.delete()
+
+
 async def test_lines_that_were_left_out_stop_again_while_threads_run_through_them(
     api: Api, program: Write
 ) -> None:

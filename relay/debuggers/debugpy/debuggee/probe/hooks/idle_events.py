@@ -9,7 +9,9 @@ Whatever may need such a place again calls for all of them by pydevd's `restart_
 that are set, a pause, a stop; and, here, each step as it begins. What was found out before that
 call counts no more after it: every such call has an epoch of its own begin, and a place is left out
 only if its epoch still lasts. The comparison is the callback's last act, and no other thread runs
-between it and the interpreter's own note: they change hands at calls and at jumps back only.
+between it and the interpreter's own note: they change hands at calls and at jumps back only. Where no place
+was left out in the epoch that ends, there is nothing to call for: the interpreter would go through all code
+that runs, three times at each step.
 
 Knows pydevd's callbacks, and when they do nothing. Refuses to know what a stop is.
 """
@@ -74,6 +76,7 @@ class _Epoch:
 
     def __init__(self) -> None:
         self.quiet_files: set[str] = set()  # in which pydevd looks for functions by name only
+        self.has_left_out = False  # a place, or is about to
 
 
 class _IdleEvents:
@@ -109,15 +112,28 @@ def leave_idle_events_out() -> bool:
         pass_on(callback)
     module = events_module()
     patch(module, "restart_events", _restart_events)
-    _idle.are_left_out = True
+    _idle.are_left_out = _idle.epoch.has_left_out = True  # pydevd may have, before us
     module.update_monitor_events()
     module.restart_events()
     return True
 
 
 def _restart_events(restart: Any) -> None:
-    _idle.epoch = _Epoch()
-    restart()
+    begun = _Epoch()
+    before, _idle.epoch = _idle.epoch, begun  # no other thread runs in between
+    if before.has_left_out:
+        restart()
+
+
+def present_epoch() -> Any:
+    """What `leave_out` is to be given by a callback that has looked since."""
+    return _idle.epoch
+
+
+def leave_out(epoch: Any) -> Any:
+    """What a callback answers, last of all, which needs its place no more as far as it has found in this epoch."""
+    epoch.has_left_out = True
+    return MONITORING.DISABLE if _idle.epoch is epoch else None
 
 
 def stand_before_pydevd() -> None:
@@ -286,14 +302,14 @@ def _on_line(code: Any, line: int) -> Any:
         return None
     is_quiet = _is_nothing_under_way(code)
     if is_quiet and not stops and _is_line_idle(code, line) and _idle.epoch is epoch:
-        return MONITORING.DISABLE
+        return leave_out(epoch)
     give_back_own_modules()
     begin_questions()
     answer = _idle.line(code, line)
     end_questions(code, line, epoch if is_quiet and _idle.epoch is epoch else None)
-    if answer is not None and _has_instruction_events(code):
+    if answer is None or _has_instruction_events(code):
         return None
-    return answer if _idle.epoch is epoch else None
+    return leave_out(epoch)
 
 
 def _on_start(code: Any, offset: int) -> Any:
@@ -301,7 +317,7 @@ def _on_start(code: Any, offset: int) -> Any:
     # The first call of each function costs pydevd ten times as much, and most are of libraries.
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
     if is_quiet and _is_nothing_under_way(code) and _is_unnamed(code):
-        return MONITORING.DISABLE if _idle.epoch is epoch else None
+        return leave_out(epoch)
     if code not in _with_known_file:
         attempt(_find_file_of, code, frame_at(1))
     give_back_own_modules()
@@ -311,7 +327,7 @@ def _on_start(code: Any, offset: int) -> Any:
         answer = MONITORING.DISABLE
     elif answer is MONITORING.DISABLE and _is_file_quiet(code):
         epoch.quiet_files.add(code.co_filename)
-    return answer if _idle.epoch is epoch else None
+    return None if answer is None else leave_out(epoch)
 
 
 def _find_file_of(code: Any, frame: Any) -> None:
@@ -326,8 +342,8 @@ def _find_file_of(code: Any, frame: Any) -> None:
 def _on_leave(code: Any, offset: int, value: Any) -> Any:
     epoch = _idle.epoch
     if _is_nothing_under_way(code):
-        return MONITORING.DISABLE if _idle.epoch is epoch else None
-    return _idle.leave(code, offset, value)
+        return leave_out(epoch)
+    return None if _idle.leave(code, offset, value) is None else leave_out(epoch)
 
 
 def _on_raise(code: Any, offset: int, error: Any) -> Any:
@@ -340,7 +356,7 @@ def stand_at_jump(code: Any, offset: int, target: int) -> Any:
     epoch = _idle.epoch
     if target <= offset and attempt(_stand_if_asked, frame_at(1), default=False):
         return None
-    return MONITORING.DISABLE if _idle.epoch is epoch else None
+    return leave_out(epoch)
 
 
 def _stand_if_asked(frame: Any) -> bool:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
+        leave_out,
+        present_epoch,
         stand_at_jump,
         stand_before_pydevd,
     )
@@ -115,12 +117,12 @@ def pydevd_thread() -> Any:
 
 def _on_resume(code: Any, offset: int) -> Any:
     """What pydevd does at a call. No event again until breakpoints or steps change."""
-    thread = pydevd_thread()
+    thread, epoch = pydevd_thread(), present_epoch()
     about = getattr(thread, "additional_info", None)
     if about is None or about.is_tracing:  # what is looked at in a stopped thread is not traced
         return None
     events_module().enable_code_tracing(thread.ident, code, frame_at(1))
-    return None if any_thread_steps() else MONITORING.DISABLE
+    return None if any_thread_steps() else leave_out(epoch)
 
 
 def any_thread_steps() -> bool:
