@@ -57,6 +57,19 @@ class Http:
         self._socket.sendall(self._request(method, path, text))
         return self._socket
 
+    @property
+    def socket(self) -> socket.socket:
+        """The connection, for who waits for several."""
+        return self._socket
+
+    @staticmethod
+    def is_whole(answer: bytes) -> bool:
+        """Whether it has as many bytes as it says. Raises BenchmarkError if it does not say."""
+        head, found, body = answer.partition(_HEADER_END)
+        length = _LENGTH.search(head)
+        expect(length is not None or not found, f"relay: no Content-Length in {head!r}")
+        return length is not None and bool(found) and len(body) >= int(length[1])
+
     def close(self) -> None:
         """Hangs up."""
         self._socket.close()
@@ -141,6 +154,14 @@ class RelaySession:
         """`step-over`; its answer has the location."""
         _expect_stop(self._http.post(f"{self._path}/step-over"), "step")
 
+    def send_step(self, http: Http) -> None:
+        """The same by this connection, without waiting for the answer."""
+        http.send("POST", f"{self._path}/step-over")
+
+    def send_status(self, http: Http) -> None:
+        """Asks for the session resource by this connection, without waiting for the answer."""
+        http.send("GET", self._path)
+
     def resume(self) -> None:
         """`continue`, answered at the next stop."""
         _expect_stop(self._http.post(f"{self._path}/continue", wait=_STOP_SECONDS), "breakpoint")
@@ -213,8 +234,10 @@ class Relay:
 
     name = "relay"
 
-    def __init__(self, http: Http, python: str, directory: Path, launch_mode: str | None) -> None:
-        self.http = http
+    def __init__(
+        self, http: Http, pid: int, python: str, directory: Path, launch_mode: str | None
+    ) -> None:
+        self.http, self.pid = http, pid
         self._launch_mode = launch_mode
         self._python = python
         self._directory = directory
@@ -245,7 +268,7 @@ def running_relay(python: str, directory: Path, launch_mode: str | None = None) 
     with started(argv, cwd=_ROOT, log=log, ending=signal.SIGTERM) as process:
         http = Http(*_address(process, log))
         try:
-            yield Relay(http, python, directory, launch_mode)
+            yield Relay(http, process.pid, python, directory, launch_mode)
         finally:
             http.close()
 
