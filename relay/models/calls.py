@@ -67,7 +67,9 @@ class RecordedCall(Resource):
     line: int = Field(description="Where the function begins")
     arguments: list[CallArgument]
     count: int = Field(description="How many equal calls the caller made")
-    result: str | None = absent("Absent if it is not over, or an exception left it")
+    result: str | None = absent(
+        "Absent if it is not over, an exception left it, or its end was not seen"
+    )
     exception: str | None = absent("Type and message of the exception that left it")
     raised_at: int | None = absent("The line at which the exception left it")
     is_open: bool | None = absent("It is not over: on a stack, or suspended")

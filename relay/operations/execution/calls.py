@@ -27,6 +27,7 @@ from relay.operations.execution.calls_text import (
     OPEN,
     RAISED,
     RETURNED,
+    STOPPED,
     CallRow,
     Left,
     calls_text,
@@ -191,7 +192,7 @@ async def _result(
     incomplete = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
     found = calls_text(record, view.max_chars - size(incomplete), await _failure_left(session))
     none = ""
-    if record["calls"] == 0:
+    if record["calls"] == 0 and not any(one.record.get("hidden") for one in records.found):
         room = max(view.max_chars - size(found.text) - size(incomplete), 0)
         none = await _why_none(session, record, start, room)
     return await present_as(
@@ -295,7 +296,7 @@ def _view(row: CallRow, functions: Sequence[Mapping[str, Any]], thread: str | No
         arguments=[CallArgument(name=name, value=value) for name, value in pairs],
         count=row.times,
         result=row.outcome if row.kind == RETURNED else None,
-        exception=row.outcome if row.kind not in (RETURNED, OPEN) else None,
+        exception=row.outcome if row.kind in (RAISED, STOPPED) else None,
         raised_at=row.line or None if row.kind == RAISED else None,
         is_open=True if row.kind == OPEN else None,
         yields=row.yields or None,

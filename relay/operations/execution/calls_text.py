@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from relay.operations.report.recursion import stretches
 from relay.operations.report.report_text import cut, one_line, size
 
-OPEN, RETURNED, RAISED, STOPPED = range(4)
+OPEN, RETURNED, RAISED, STOPPED, UNSEEN = range(5)
 CUT = "…"
 WIDTHS = (80, 48, 24)
 """Characters of a value: tried in this order until all lines fit."""
@@ -314,6 +314,8 @@ def _ending(row: CallRow, width: int) -> str:
         return " is not over"
     if row.kind == RAISED:
         return f" raised {_cut(row.outcome, max(width, 60))}{_place(row)}"
+    if row.kind == UNSEEN:
+        return " ended unseen"
     if row.kind == STOPPED:
         return f" ended by {_cut(row.outcome, width)}"
     return "" if row.yields and row.outcome == "None" else f" → {_cut(row.outcome, width)}"

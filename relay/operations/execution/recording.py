@@ -106,7 +106,7 @@ class Records(NamedTuple):
     """Processes that handled the signal which ended them in the end, and said nothing after it had come."""
 
     def unknown(self) -> str | None:
-        """Of which processes something may be missing, in words; None if of none."""
+        """What may be missing, of which processes, in words; None if nothing."""
         words = []
         if self.lost:
             have = "has" if len(self.lost) == 1 else "have"
@@ -117,6 +117,8 @@ class Records(NamedTuple):
         if self.silent:
             does = "does" if len(self.silent) == 1 else "do"
             words.append(f"{_numbers(self.silent)} {does} not answer")
+        if any(one.record.get("hidden") for one in self.found):
+            words.append("before Python 3.12 a RecursionError hides calls for a while")
         return "; ".join(words) or None
 
 

@@ -441,7 +441,7 @@ def _reason(session: Session, record: Record, records: Records) -> str | None:
 def _is_never_called(record: Record) -> bool:
     """Whether the program has ended, and is known to have made no such call."""
     is_over = record is not NOT_REPORTED and record["state"] == "ended" and record["root"] is None
-    return is_over and not (record["called"] or record.get("passed"))
+    return is_over and not (record["called"] or record.get("passed") or record.get("hidden"))
 
 
 def _calls_so_far(record: Record) -> str:

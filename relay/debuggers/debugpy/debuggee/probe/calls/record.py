@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         CALL_RAISED,
         CALL_RETURNED,
         CALL_STOPPED,
+        CALL_UNSEEN,
         CallRows,
         CallTree,
     )
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
         in_brief_named,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.joined_groups import traceback_of_error
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        frames_of_all_threads,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
@@ -225,6 +229,14 @@ class CallRecord:
                 write = ample if node.is_whole else in_brief
             node.yielded += (write(value),)
         node.yields += 1
+
+    def leave_unseen(self) -> None:
+        """Calls of a tree may have ended that nobody has heard of: those are over whose frames are no more."""
+        running = {id(frame) for _, frame in frames_of_all_threads()}
+        for at, node in list(self.open.items()):
+            if at not in running and not node.function.suspends:
+                self.tree.end(node, CALL_UNSEEN, "")
+                self.open.pop(at, None)
 
     def finish(self, state: str, goes_on: bool = False) -> None:
         """Nothing is recorded any more; goes_on: of a stream that says so, as the program calls more."""

@@ -34,9 +34,14 @@ if TYPE_CHECKING:
         tracing_state,
         wanted_trace_function,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import with_room
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.values.types import qualname_of
+
+
+def _with_what_there_is(act: Any, *given: Any) -> Any:
+    return act(*given)
 
 
 class CallsSettrace(TraceHolder):
@@ -46,6 +51,8 @@ class CallsSettrace(TraceHolder):
         super().__init__()
         self.record = record
         self.had_hook = True  # of new threads
+        # What two runs are compared by is whole, or broken off.
+        self.note = with_room if record.stream is None else _with_what_there_is
 
     @property
     def is_active(self) -> bool:
@@ -74,7 +81,10 @@ class CallsSettrace(TraceHolder):
         """Somebody else takes the place in all threads."""
         self.record.finish("replaced")
 
-    def on_call(self, frame: Any, event: str, arg: Any) -> Any:
+    def has_regained(self) -> None:
+        self.record.leave_unseen()
+
+    def call(self, frame: Any, event: str, arg: Any) -> Any:
         record = self.record
         if not record.is_active:
             return self.hand_back(frame, event, arg)
@@ -88,18 +98,27 @@ class CallsSettrace(TraceHolder):
             return inner
         try:
             if not function.suspends or starts_here(frame):
-                record.begin(frame, function)
+                self.note(record.begin, frame, function)
             if id(frame) not in record.open:
                 return inner
+        except RecursionError as error:
+            self.has_no_room(frame, error)
+            raise
         except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             record.failed(error)
             return inner
-        listener = _CallListener(record, function, inner)
+        listener = _CallListener(self, function, inner)
         if inner is None:
             frame.f_trace_lines = False
         if function.suspends:
             listener.note_handled(frame, record.open[id(frame)].is_handling)
         return listener
+
+    def has_no_room(self, frame: Any, error: RecursionError) -> None:
+        """For what this frame has come to."""
+        self.record.open.pop(id(frame), None)
+        if self.record.stream is not None:
+            self.record.failed(error)
 
     def _inner(self, frame: Any, event: str, arg: Any) -> Any:
         theirs = trace_call if tracing_state.can_wait else wanted_trace_function()
@@ -110,7 +129,7 @@ class CallsSettrace(TraceHolder):
         for _, frame in frames_of_all_threads():
             if id(frame) in self.record.open and type(frame.f_trace) is not _CallListener:
                 function = self.record.scope.functions[id(frame.f_code)]
-                frame.f_trace = _CallListener(self.record, function, frame.f_trace)
+                frame.f_trace = _CallListener(self, function, frame.f_trace)
                 frame.f_trace_lines = True
 
 
@@ -122,14 +141,15 @@ class _CallListener:
         "failed",
         "function",
         "inner",
+        "listener",
         "raised",
         "raised_at",
-        "record",
         "thrown_at",
+        "witness",
     )
 
-    def __init__(self, record: CallRecord, function: Any, inner: Any) -> None:
-        self.record, self.function, self.inner = record, function, inner
+    def __init__(self, listener: CallsSettrace, function: Any, inner: Any) -> None:
+        self.listener, self.function, self.inner = listener, function, inner
         self.failed: type | None = None  # the type of the last exception that the frame had
         self.raised: Any = None  # the last one, from then on until no handler of the frame has it
         self.came: Any = None  # the last that no handler of the frame has raised, as long
@@ -137,7 +157,7 @@ class _CallListener:
         self.thrown_at: int | None = None  # the `yield` that has raised it; None once it is handled
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        record = self.record
+        record = self.listener.record
         if record.is_active:
             try:
                 if event == "return":
@@ -152,6 +172,9 @@ class _CallListener:
                 elif event == "line" and not self._is_being_left(frame):
                     self.thrown_at = self.raised_at = None
                     self.note_handled(frame)
+            except RecursionError as error:
+                self.listener.has_no_room(frame, error)
+                raise
             except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
         if not record.is_active:
@@ -203,7 +226,7 @@ class _CallListener:
         return is_raise and sys.exc_info()[1] is not None
 
     def _leave(self, frame: Any, value: Any) -> None:
-        function, record = self.function, self.record
+        function, record, note = self.function, self.listener.record, self.listener.note
         raised, self.raised = self.raised, None
         came, self.came = self.came, None
         raised_at, self.raised_at = self.raised_at, None
@@ -222,7 +245,7 @@ class _CallListener:
                 if node is not None:
                     node.is_handling = raised is not None and raised is sys.exc_info()[1]
                 if function.yields_values:
-                    record.yielded(frame, value)
+                    note(record.yielded, frame, value)
                 return
             if operation not in RETURNS and self.failed is not None and value is None:
                 line = self._line_of(frame, raised, raised_at)
@@ -230,11 +253,13 @@ class _CallListener:
                 if kind is not None:
                     self.failed, raised = kind, None
                 text = (
-                    str(qualname_of(self.failed)) if raised is None else record.write_error(raised)
+                    str(qualname_of(self.failed))
+                    if raised is None
+                    else note(record.write_error, raised)
                 )
-                record.raised(frame, self.failed, text, line)
+                note(record.raised, frame, self.failed, text, line)
                 return
-        record.returned(frame, value)
+        note(record.returned, frame, value)
 
     def _line_of(self, frame: Any, raised: Any, raised_at: int | None) -> int:
         """The line that an exception leaves the frame from.

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
-CALL_OPEN, CALL_RETURNED, CALL_RAISED, CALL_STOPPED = 0, 1, 2, 3
-"""Not over; it returned; an exception left it; one that is an answer did, as at an iteration's end."""
+CALL_OPEN, CALL_RETURNED, CALL_RAISED, CALL_STOPPED, CALL_UNSEEN = range(5)
+"""Not over; it returned; an exception left it; one that is an answer did, as at an iteration's end; it is over,
+and nobody knows how."""
 _MOST_WITH_FAILURES = 25_000  # nodes: beyond it failures are thinned out, too
 _MOST_ROOTS = 30
 _SHOWN_THREADS = 2  # of threads that ran one after another

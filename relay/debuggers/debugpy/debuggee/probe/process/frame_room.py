@@ -11,7 +11,7 @@ from typing import Any
 
 _FRAMES_OF_AN_EVENT = 200  # what the record of one event may take
 _FRAMES_OF_A_STOP = 1000  # and of what is asked meanwhile
-_TOO_DEEP = "maximum recursion depth exceeded"  # as the interpreter says it
+TOO_DEEP = "maximum recursion depth exceeded"  # as the interpreter says it
 _limit_of_frames, _set_limit_of_frames = sys.getrecursionlimit, sys.setrecursionlimit
 
 
@@ -37,7 +37,7 @@ def has_room(frames: int = 100) -> bool:
 def require_room() -> None:
     """Raises RecursionError where what follows may come to it in its midst."""
     if not has_room():
-        raise RecursionError(_TOO_DEEP)
+        raise RecursionError(TOO_DEEP)
 
 
 def wants_room(error: BaseException) -> bool:
@@ -56,7 +56,7 @@ def with_more_room(act: Any, *given: Any) -> Any:
         try:
             _set_limit_of_frames(limit)  # raises where it could not be taken back
         except RecursionError:
-            raise RecursionError(_TOO_DEEP) from None
+            raise RecursionError(TOO_DEEP) from None
         _more_room.limit = before or limit
         _set_limit_of_frames(limit + _FRAMES_OF_AN_EVENT)
         try:
@@ -64,6 +64,14 @@ def with_more_room(act: Any, *given: Any) -> Any:
         finally:
             _set_limit_of_frames(limit)
             _more_room.limit = before
+
+
+def with_room(act: Any, *given: Any) -> Any:
+    """Call it; where there are not frames enough for it, once more with others: of what can be begun anew."""
+    try:
+        return act(*given)
+    except RecursionError:
+        return with_more_room(act, *given)
 
 
 def with_room_to_stop(stop: Any, *given: Any) -> Any:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace, starts_here
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import (
+        end_if_unseen,
         end_of_call,
         fits_call,
         guarded_event,
@@ -55,7 +56,10 @@ class SettraceListener(TraceHolder):
     def stop(self) -> None:
         self.leave_threads()
 
-    def on_call(self, frame: Any, event: str, arg: Any) -> Any:
+    def has_regained(self) -> None:
+        end_if_unseen()
+
+    def call(self, frame: Any, event: str, arg: Any) -> Any:
         trace = self.trace
         if not trace.is_active:
             return self.hand_back(frame, event, arg)

@@ -194,8 +194,18 @@ def _note_unseen_end(trace: FrameTrace) -> None:
         trace.fault = _UNTRACED
 
 
+def end_if_unseen() -> None:
+    """A thread is traced again that was not for a while: a call that has ended meanwhile could be the one."""
+    trace = _held.trace
+    if trace is not None:
+        _note_unseen_end(trace)
+        if trace.fault is not None:
+            end_trace("interrupted")
+
+
 def _trace_answer(trace: FrameTrace) -> dict[str, Any]:
-    return {**trace.answer(), "sources": unfiled_sources(trace)}
+    hidden = bool(getattr(_held.listener, "may_have_hidden", False))
+    return {**trace.answer(), "sources": unfiled_sources(trace), "hidden": hidden}
 
 
 def traced_files() -> list[str]:
