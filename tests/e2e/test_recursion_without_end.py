@@ -27,8 +27,15 @@ PROGRAM = """
 
     KEPT = []
 
+    class Box:
+        pass
+
+    box = Box()
+    box.name = None
+
     def work(name):
-        return name
+        box.name = name
+        return name  # @work
 
     def down(n):
         return down(n + 1)
@@ -142,3 +149,21 @@ def test_calls_of_the_recursion_itself_are_recorded_as_far_as_they_can_be(
     assert "down(n=0) ended unseen" in said
     assert "work(name='last') → 'last'" in said
     assert f"Incomplete: {HIDDEN}\n" in said
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_breakpoints_are_hit_after_it(run: Run, tmp_path: Path, version: str) -> None:
+    line = f"main.py:{Program(tmp_path / 'main.py').line('work')}"
+    said = run(installed_python(version), "--capture", f"{line}:name", "--until", "1")
+    assert f"[captured] bp_1: {len(NAMES)} rows" in said
+    said = run(installed_python(version), "--break", "main.py:work:name == 'last'")
+    assert f"hit {len(NAMES)}" in said or "name = 'last'" in said
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_writes_after_it_are_stops_and_history(run: Run, tmp_path: Path, version: str) -> None:
+    line = Program(tmp_path / "main.py").line("work")
+    place = f"main.py:{line}:name == 'last'"
+    said = run(installed_python(version), "--break", place, "--why", "box.name")
+    assert "why box.name = 'last': " in said
+    assert f"'in_thread' -> 'last'  main.py:{line - 1} in work" in said

@@ -110,6 +110,7 @@ PARTS = (
     "trace/monitor",
     "hooks/counting_thread",
     "hooks/struck",
+    "hooks/limit_of_frames",
     "hooks/tracing",
     "hooks/program_tracing",
     "hooks/running_frames",

@@ -9,6 +9,7 @@ events           events of the relay's own, in order with the stops
 probe_requests   requests that the stopped thread answers itself
 command_thread   pydevd's queues and thread for what it is asked: no question waits for nothing, or gets lost
 tracing          no trace function while nothing needs one
+limit_of_frames  none near the limit of frames, and again above it: before 3.12
 program_tracing  the program's own trace functions beside it: before 3.12
 running_frames   what the program sees of its threads: none of the debugger's; pydevd keeps neither them nor their frames
 counting_thread  a thread that pydevd may fail to start: before 3.12

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.counting_thread import await_counting_briefly
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import keep_frames
+    from relay.debuggers.debugpy.debuggee.probe.hooks.limit_of_frames import (
+        AS_MANY_LEVELS,
+        stand_back,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.limitations import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
@@ -256,6 +260,10 @@ _KEEPS_TRACED_LINES = sys.version_info < (3, 10)
 
 def trace_call(frame: Any, event: str, arg: Any) -> Any:
     """The trace function of a thread: called at every call in it, so its first lines are the price."""
+    try:
+        isinstance("", AS_MANY_LEVELS)
+    except RecursionError:
+        return _stand_back(frame)
     code = frame.f_code
     if code.co_filename in _quiet_files:
         return None
@@ -269,6 +277,16 @@ def trace_call(frame: Any, event: str, arg: Any) -> Any:
     if data.spent >= data.due:
         attempt(data.consider)
     return None if lines is None else data.enter(frame, None, lines)
+
+
+def _stand_back(frame: Any) -> None:
+    stand_back(frame, regain_tracing)
+
+
+def regain_tracing() -> None:
+    """This thread is traced no more, as it came near the limit of frames."""
+    if is_thread_traced(debugger()):
+        set_trace(trace_call)
 
 
 def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
