@@ -248,6 +248,8 @@ class UntilTrace(FrameTrace):
     def _is_over(self, frame: Any, kept: Any) -> None:
         """Nothing holds the frame of a call that has ended, nor what its variables have."""
         self.frames.pop(frame, None)  # a new trace may have taken all away
+        if not self.lingering:
+            return
         callers = [kept.caller] if type(kept) is InnerCall else []
         if type(kept) is TapedCall:
             callers = [tape.frame for tape in tapes_of(kept)]
@@ -436,7 +438,8 @@ class UntilTrace(FrameTrace):
                 event = kind, kept.frame, self._kept_end(frame, kind, what), None
                 if type(caller) is list:
                     caller.append(event)
-                    self.tape_texts.forget_error(None)  # no line may say that it is handled
+                    if kind == TAPE_UNWIND:
+                        self.tape_texts.forget_error(None)  # no line may say that it is handled
                 else:
                     caller.own.add(*event)
         elif kept.tapes or len(kept.inner) > (kept.own is not None and kind != TAPE_YIELD):
