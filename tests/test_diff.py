@@ -1368,6 +1368,30 @@ def test_what_a_generator_gave_is_told_where_an_exception_ends_it_in_both_runs(
     assert ends[1].endswith(f"same4{end}"), done.stdout
 
 
+def test_a_function_that_the_end_of_an_iterator_leaves_returns_nothing(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "main.py",
+        """
+        import sys
+
+        def first(numbers):
+            return next(iter(numbers[len(sys.argv):])) if "x" in sys.argv else StopIteration
+
+        try:
+            first([1, 2])
+        except StopIteration:
+            pass
+        """,
+    )
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert done.stdout.splitlines()[2:4] == [
+        "1: → <class StopIteration>",
+        "2: ended by StopIteration",
+    ]
+
+
 def test_of_two_trees_the_first_other_branch_below_the_call_that_differs_is_told(
     diff: Diff, tmp_path: Path
 ) -> None:

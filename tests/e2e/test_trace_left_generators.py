@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
+import trio
 
 from tests.e2e.api import Api
 from tests.e2e.test_trace import paused
@@ -89,6 +91,74 @@ CLOSED = """
     main()  # @main
 """
 
+CALLED = """
+    def numbers(count):
+        try:
+            for number in range(count + 1):
+                yield number
+        finally:
+            print("closed", count)
+
+    def first(count):
+        held = numbers(count)
+        return next(held)
+
+    def fails(count):
+        held = numbers(count)
+        raise ValueError(next(held))
+
+    def each(count):
+        held = numbers(count)
+        yield next(held)
+
+    def calls(count):
+        first(count)
+        print("called")
+        return count
+
+    def catches(count):
+        try:
+            fails(count)
+        except ValueError:
+            print("caught")
+        print("passed")
+        return count
+
+    def iterates(count):
+        for number in each(count):
+            pass
+        print("iterated")
+        return count
+
+    def twice(count):
+        try:
+            return fails(count)
+        except ValueError:
+            pass
+        try:
+            fails(count + 1)
+        except ValueError as error:
+            if count:
+                raise
+        return count
+
+    def left(count):
+        try:
+            twice(count)
+        except ValueError:
+            print("failed")
+
+    def main():
+        for count in range(3):
+            calls(count)
+            catches(count)
+            iterates(count)
+            left(count)
+            print("over", count)
+
+    main()  # @main
+"""
+
 
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("function", ["first", "third", "walk"])
@@ -105,6 +175,22 @@ async def test_they_are_closed_where_they_are_without_a_trace(
     assert printed == "".join(
         (first + third).format(count, count + 3, count + 2, count + 1) + walked for count in (1, 2)
     )
+
+
+@pytest.mark.parametrize("count", [1, 99])
+@pytest.mark.parametrize("function", ["calls", "catches", "iterates", "twice"])
+async def test_those_of_calls_that_it_makes_are_closed_as_these_end(
+    api: Api, program: Write, function: str, count: int
+) -> None:
+    code = program(CALLED)
+    with trio.fail_after(30):
+        plain = await trio.run_process([sys.executable, code.text], capture_stdout=True)
+    session = await paused(api, code, "main")
+    asked = {"function": function, "until_result": f"count == {count}", "wait": 60}
+    assert (await session.post("/trace", **asked))["complete"] is (count == 1)
+    if count == 1:
+        await session.resume()
+    assert await session.printed() == plain.stdout.decode()
 
 
 async def test_calls_that_leave_one_go_by_however_many_there_are(api: Api, program: Write) -> None:

@@ -228,7 +228,7 @@ def _end(texts: Texts, beside: Texts, width: int, then: str = "") -> str:
     if texts.kind == RAISED:
         return f"{then}raised {_exception(texts, beside)} at line {texts.line}"
     if texts.kind == STOPPED:
-        return f"{then or '→ '}{_exception(texts, beside)}"
+        return f"{then or 'ended by '}{_exception(texts, beside)}"
     if beside.kind == texts.kind:
         return f"{then or '→ '}{around(texts.outcome, beside.outcome, width)}"
     return f"{then or '→ '}{clip(texts.outcome, width)}"

@@ -10,7 +10,7 @@ MOST_BYTES = 700
 CUT = "…"
 ENDS_IN_A_PLACE = re.compile(r" at .+:\d+$")
 SAYS_IN_PART = re.compile(r" \([^()]+ compared in part\)$")
-LEADS = re.compile(r"→ |leaves [^ =]+=|raised ")
+LEADS = re.compile(r"→ |leaves [^ =]+=|raised |ended by ")
 NARROW = 40
 """To how many characters lines are cut for the sake of those that end in a place."""
 

@@ -154,7 +154,8 @@ class _CallListener:
         self.raised: Any = None  # the last one, from then on until no handler of the frame has it
         self.came: Any = None  # the last that no handler of the frame has raised, as long
         self.raised_at: int | None = None  # the line that has raised it; None once it is handled
-        self.thrown_at: int | None = None  # the `yield` that has raised it; None once it is handled
+        # The `yield` that has raised it, or what is ahead of a wait up to 3.10; None once it is handled.
+        self.thrown_at: int | None = None
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         record = self.listener.record
@@ -216,7 +217,10 @@ class _CallListener:
         """Of an exception that a `yield` or `await` raises, the frame is left at that very place, as
         by a value. Whoever handles it does so in another line."""
         at, function = frame.f_lasti, self.function
-        if function.suspends and at >= 0 and function.operations[at] in YIELDS:
+        if not function.suspends or at < 0:
+            return
+        operations = function.operations
+        if operations[at] in YIELDS or stands_before_wait(operations, at, None):
             self.thrown_at = at
 
     def _raises_again(self, frame: Any) -> bool:
@@ -238,7 +242,7 @@ class _CallListener:
             operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
             was_thrown = value is None and self.thrown_at == frame.f_lasti
             yields = operation in YIELDS and operation not in WAITS and not was_thrown
-            if yields or stands_before_wait(operations, frame.f_lasti):
+            if yields or stands_before_wait(operations, frame.f_lasti, self.thrown_at):
                 frame.f_trace_lines = True
                 self.failed = None
                 node = record.open.get(id(frame))

@@ -39,11 +39,15 @@ HAS_TABLE = hasattr(dis, "_parse_exception_table")
 """Since 3.11 handlers are in a table; before, instructions open and close blocks."""
 
 
-def stands_before_wait(operations: bytes, at: int) -> bool:
+def stands_before_wait(operations: bytes, at: int, thrown_at: int | None) -> bool:
     """Whether a frame that is left at this instruction waits in `yield from` or `await`. Up to 3.10
-    it stands one ahead of that, where no exception leaves it; from 3.11 on it is at one of YIELDS."""
+    it stands one ahead of that; from 3.11 on it is at one of YIELDS.
+
+    thrown_at: the instruction of the exception that the frame has had last; None if a line has begun since.
+    One ahead of a wait none comes up but what the frame is thrown as it waits, such as by `close`.
+    """
     after = at + 2
-    return 2 <= after < len(operations) and operations[after] == _YIELD_FROM
+    return 2 <= after < len(operations) and operations[after] == _YIELD_FROM and thrown_at != at
 
 
 def ends_wait(operations: bytes, at: int, kind: type) -> bool:

@@ -101,6 +101,7 @@ class _LocalListener:
     def __init__(self, listener: SettraceListener, inner: Any, handled: Any) -> None:
         self.listener, self.inner = listener, inner
         self.error: Any = None  # raised since the last line
+        self.thrown_at: int | None = None  # its instruction
         self.came: Any = None  # raised outside of the frame's handlers, until it is handled
         self.handled = handled  # at the last line: no event says that it is raised again
 
@@ -122,14 +123,14 @@ class _LocalListener:
             operations = b"" if on_its_way is None else frame.f_code.co_code
             if is_left_by_exception(operations, frame.f_lasti):
                 return self
-            self.handled, self.error = self._handled(frame), None
+            self.handled, self.error, self.thrown_at = self._handled(frame), None, None
             if self.handled is None:
                 self.came = None
             guarded_event(trace, trace.handles, frame, self.handled)
             guarded_event(trace, trace.line, frame, frame.f_lineno)
         elif event == "exception":
             if not ends_wait(frame.f_code.co_code, frame.f_lasti, arg[0]):
-                self.error = arg[1]
+                self.error, self.thrown_at = arg[1], frame.f_lasti
                 self.came = came_to_frame(frame, self.error, self.came)
             guarded_event(trace, trace.raised, frame, arg[1])
         return self
@@ -148,7 +149,7 @@ class _LocalListener:
         self.error = self.handled = self.came = None
         operations = frame.f_code.co_code
         operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        waits = stands_before_wait(operations, frame.f_lasti)
+        waits = stands_before_wait(operations, frame.f_lasti, self.thrown_at)
         yields = operation in YIELDS and operation not in WAITS
         if error is None and not yields:
             error = handled

@@ -58,7 +58,8 @@ _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 class Tape:
     """The events of one call, and of those that it made as deep as they are shown.
 
-    What an event is about is the value that is given, the exception, the line; of a beginning, the caller.
+    What an event is about is the value that is given, the exception, the line; of a beginning, the caller, None
+    of the call's own.
     """
 
     __slots__ = ("caller", "counted", "events", "frame", "given", "is_end", "number")
@@ -67,7 +68,7 @@ class Tape:
         self.frame, self.number, self.given = frame, number, given
         self.is_end = False  # known to be the call that was asked for
         self.caller: Any = None  # of a generator: who first ran it
-        # Of each its kind, the frame, what it is about (of a start the caller), variables.
+        # Of each its kind, the taped frame, what it is about (of a start the caller), variables.
         self.events: list[tuple[int, Any, Any, Any]] = []
         self.counted: dict[Any, dict[int, int]] = {}  # by frame: lines beyond the bound
 
@@ -126,8 +127,13 @@ class TapeTexts(ValueTexts):
         self.lists: dict[tuple[int, str], tuple[Any, int]] = {}
         self.last_error: tuple[Any, Any, dict[str, Any]] | None = None
 
-    def begin(self) -> None:
-        """Nothing is on a tape: what was known of values is let go of."""
+    def forget_error(self, error: Any) -> None:
+        """Hold no other exception than this: it has the frames that it has passed."""
+        if self.last_error is not None and self.last_error[0] is not error:
+            self.last_error = None
+
+    def let_go(self) -> None:
+        """Nothing is on a tape any more: what was known of values is let go of."""
         self.seconds = 0.0
         self.last_error = None
         if self.known:
@@ -322,7 +328,7 @@ class Replay(FrameTrace):
         past: dict[Any, _Past] = {}
         variables = self._variables(tape)
         for number, (kind, frame, what, _) in enumerate(tape.events):
-            if kind == TAPE_START and (frame is tape.frame or what in past):
+            if kind == TAPE_START and (what is None or what in past):
                 past[frame] = _Past(frame, past.get(what))  # a generator's own `f_back` is gone
             one = past.get(frame)
             if one is None:
@@ -332,6 +338,7 @@ class Replay(FrameTrace):
             self._event(kind, one, what)
         self.truncated = self.truncated or bool(tape.counted)
         self.lines += sum(sum(counts.values()) for counts in tape.counted.values())
+        self.copies.clear()
 
     def _event(self, kind: int, frame: Any, what: Any) -> None:
         if kind == TAPE_START:
@@ -345,8 +352,8 @@ class Replay(FrameTrace):
             error, self.said = what
             self.raised(frame, error)
         elif kind == TAPE_UNWIND:
-            error, self.said, frame.f_lineno = what
-            self.unwound(frame, error)
+            self.said, frame.f_lineno = what
+            self.unwound(frame, None)
         else:
             self.leave(frame, what, kind == TAPE_YIELD)
 

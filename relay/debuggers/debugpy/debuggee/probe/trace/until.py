@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.taped_calls import (
         InnerCall,
         TapedCall,
+        TapedFrame,
         tapes_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.types import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 _FEW_CALLS = 16
+_NO_FRAMES: set[Any] = set()
 
 
 class UntilTrace(FrameTrace):
@@ -77,7 +79,7 @@ class UntilTrace(FrameTrace):
         self.condition = Condition(until)
         self.facts: dict[int, LineFacts] = {}  # by the code's id
         self.lingering: dict[
-            Any, list[Any]
+            Any, set[Any]
         ] = {}  # by a call that may end before them: see `_lingers`
         self.begun = 0  # while others were open, since closed generators were looked for
         self.found: Replay | None = None
@@ -92,9 +94,7 @@ class UntilTrace(FrameTrace):
 
     def begin(self, frame: Any, number: int = 0) -> None:
         """This may be the call."""
-        if not self.frames:
-            self.tape_texts.begin()
-        elif self._is_full():
+        if self.frames and self._is_full():
             return
         facts = self.facts.get(id(frame.f_code))
         if facts is None or facts.settled is not None:
@@ -119,15 +119,15 @@ class UntilTrace(FrameTrace):
         """The same, with all lines that have begun."""
         kept = self._on_tape(frame)
         if kept is not None and kept.inner and kept.facts is not None:
-            self._catch_up(kept, frame, kept.facts.up_to(kept.last, frame.f_lineno))
+            self._catch_up(kept, kept.facts.up_to(kept.last, frame.f_lineno))
         return kept
 
-    def _catch_up(self, kept: TapedCall, frame: Any, lines: list[int]) -> None:
+    def _catch_up(self, kept: TapedCall, lines: list[int]) -> None:
         """Put lines on the tapes that had no event."""
         for line in lines:
             kept.last = kept.line = line
             for tape, _ in kept.inner:
-                tape.add(TAPE_LINE, frame, line, None)
+                tape.add(TAPE_LINE, kept.frame, line, None)
 
     def _on_tape(self, frame: Any) -> TapedCall | None:
         """The call, with its tape from now on; None if it is not of interest."""
@@ -147,30 +147,34 @@ class UntilTrace(FrameTrace):
             frame.f_code.co_flags & GENERATES
         ):  # it runs for the first time: who goes on with it may be another
             own.caller = caller_of(frame, self.about)
-        own.add(TAPE_START, frame, None, variables)
+        taped = TapedFrame(frame)
+        own.add(TAPE_START, taped, None, variables)
         caller = self._present_on_tape(frame.f_back)
-        tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
-        kept = self.frames[frame] = TapedCall(own, tapes, ((own, self.depth), *inner), facts)
+        tapes, inner = ((), ()) if caller is None else self._shown_by(caller, taped, variables)
+        kept = TapedCall(taped, own, tapes, ((own, self.depth), *inner), facts)
+        self.frames[frame] = kept
         if tapes and frame.f_code.co_flags & PAUSES:
             self._lingers(frame, kept)
         for one in lines:
-            self._put_on_tape(kept, frame, one)
+            self._put_on_tape(kept, one)
         return kept
 
-    def _put_on_tape(self, kept: TapedCall, frame: Any, one: Any) -> None:
+    def _put_on_tape(self, kept: TapedCall, one: Any) -> None:
         """Put on the call's own tape what a plain list had of it."""
         own, facts = kept.own, kept.facts
         assert own is not None
         if type(one) is tuple and len(one) > 3:  # an event of a call that it made
-            if len(one) == 5:
-                self._catch_up(kept, frame, facts.up_to(kept.last, one[4]))
-            own.add(*one[:4])
+            kind, taped, what, variables, *at = one
+            if at:  # a beginning, in this call
+                self._catch_up(kept, facts.up_to(kept.last, at[0]))
+                what = kept.frame
+            own.add(kind, taped, what, variables)
             return
         line, *looks = one if type(one) is tuple else (one,)
-        self._catch_up(kept, frame, facts.ahead_of(kept.last, line))
+        self._catch_up(kept, facts.ahead_of(kept.last, line))
         kept.last = kept.line = line
         variables = Overwritten(looks[1]) if len(looks) == 2 else looks[0] if looks else None
-        own.add(TAPE_LINE, frame, line, variables)
+        own.add(TAPE_LINE, kept.frame, line, variables)
 
     def _facts_for(self, frame: Any) -> LineFacts:
         """Those of its code; if they are settled for other types than this call has, not any more."""
@@ -194,9 +198,9 @@ class UntilTrace(FrameTrace):
     def _look(self, frame: Any, is_whole: bool = False) -> Any:
         return self.tape_texts.variables(frame.f_code, frame.f_locals.copy(), is_whole)
 
-    def _shown_by(self, caller: TapedCall, frame: Any, variables: Any) -> tuple[Any, Any]:
+    def _shown_by(self, caller: TapedCall, taped: TapedFrame, variables: Any) -> tuple[Any, Any]:
         for tape, _ in caller.inner:
-            tape.add(TAPE_START, frame, frame.f_back, variables)
+            tape.add(TAPE_START, taped, caller.frame, variables)
         tapes = tuple(tape for tape, _ in caller.inner)
         return tapes, tuple((tape, level - 1) for tape, level in caller.inner if level > 1)
 
@@ -207,26 +211,27 @@ class UntilTrace(FrameTrace):
             if self._is_own(frame):
                 caller = frame.f_back
                 given = self.tape_texts.kept_of(frame.f_locals.copy(), True)
-                kept.append((TAPE_START, frame, caller, given, caller.f_lineno))
-                self.frames[frame] = InnerCall(caller)
+                taped = TapedFrame(frame)
+                kept.append((TAPE_START, taped, None, given, caller.f_lineno))
+                self.frames[frame] = InnerCall(taped, caller)
                 if frame.f_code.co_flags & PAUSES:
-                    self.lingering.setdefault(caller, []).append(frame)
+                    self.lingering.setdefault(caller, set()).add(frame)
                 return True
             return False
         caller = self._present_on_tape(frame.f_back)
         if caller is None or not caller.inner:
             return False
-        code = frame.f_code
+        code, taped = frame.f_code, TapedFrame(frame)
         if code.co_name in SEAMLESS:
             for tape, _ in caller.inner:
-                tape.add(TAPE_START, frame, frame.f_back, {})
-            self._lingers(frame, TapedCall(None, (), caller.inner, None))
+                tape.add(TAPE_START, taped, caller.frame, {})
+            self._lingers(frame, TapedCall(taped, None, (), caller.inner, None))
             return False
         if not self._is_own(frame):
             return False
         variables = self._look(frame, is_whole=True)
-        tapes, inner = self._shown_by(caller, frame, variables)
-        called = TapedCall(None, tapes, inner, self._facts_for(frame))
+        tapes, inner = self._shown_by(caller, taped, variables)
+        called = TapedCall(taped, None, tapes, inner, self._facts_for(frame))
         if code.co_flags & PAUSES:
             self._lingers(frame, called)
         else:
@@ -238,7 +243,19 @@ class UntilTrace(FrameTrace):
         self.frames[frame] = called
         for tape in tapes_of(called):
             if tape is not called.own:
-                self.lingering.setdefault(tape.frame, []).append(frame)
+                self.lingering.setdefault(tape.frame, set()).add(frame)
+
+    def _is_over(self, frame: Any, kept: Any) -> None:
+        """Nothing holds the frame of a call that has ended, nor what its variables have."""
+        self.frames.pop(frame, None)  # a new trace may have taken all away
+        if not self.lingering:
+            return
+        callers = [kept.caller] if type(kept) is InnerCall else []
+        if type(kept) is TapedCall:
+            callers = [tape.frame for tape in tapes_of(kept)]
+        for caller in callers:
+            self.lingering.get(caller, _NO_FRAMES).discard(frame)
+        self.drop_lingering(frame)
 
     def drop_lingering(self, frame: Any) -> None:
         """A call that could have been the one is over: so are its tape, and calls that no other one shows.
@@ -275,10 +292,10 @@ class UntilTrace(FrameTrace):
         variables = None
         if last and (last in facts.acts or line in facts.acts or line in facts.rebinds):
             variables = self._look(frame)  # first of all: there may be no frames left for it
-        self._catch_up(kept, frame, silent)
+        self._catch_up(kept, silent)
         kept.last = kept.line = line
         for tape, _ in kept.inner:
-            tape.add(TAPE_LINE, frame, line, variables)
+            tape.add(TAPE_LINE, kept.frame, line, variables)
 
     def _line_kept(self, kept: list[Any], frame: Any, line: int) -> Any:
         """What to keep of a line ahead of it, in the plain list of a call."""
@@ -352,6 +369,8 @@ class UntilTrace(FrameTrace):
         if type(kept) is list and not suspends and not self.is_end(kept, frame, value):
             del self.frames[frame]
             self.drop_lingering(frame)
+            if not self.frames:
+                self.tape_texts.let_go()
             return False
         kept = self._present_on_tape(frame)
         if kept is None:
@@ -360,8 +379,7 @@ class UntilTrace(FrameTrace):
             self._put_end(kept, frame, TAPE_YIELD, value)
             return False
         is_end = self._is_end_of(kept, frame, value, None)
-        del self.frames[frame]
-        self.drop_lingering(frame)
+        self._is_over(frame, kept)
         return self._over(kept, frame, value, None, is_end)
 
     def raised(self, frame: Any, error: Any) -> None:
@@ -372,11 +390,15 @@ class UntilTrace(FrameTrace):
                 kept.last = NO_LINE
             is_shown = kept.inner and not issubclass(type(error), SILENT)
             said = self.tape_texts.said(error) if is_shown else None
-            for tape, _ in kept.inner:
-                tape.add(TAPE_RAISE, frame, (error, said), None)
+            for tape, _ in kept.inner if is_shown else ():
+                tape.add(TAPE_RAISE, kept.frame, (kept.sign_of(error), said), None)
 
     def handles(self, frame: Any, error: Any) -> None:
-        """A tape holds the exceptions that are on it: each has its own address."""
+        """A line is about to run while this exception is handled, if any: another one may be gone."""
+        kept = self.frames.get(frame)
+        if type(kept) is TapedCall and kept.last_error != id(error):
+            kept.last_error = 0
+            self.tape_texts.forget_error(error)
 
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether it is the call that was asked for."""
@@ -384,8 +406,11 @@ class UntilTrace(FrameTrace):
             require_room()
         kept = self._on_tape(frame)
         is_end = kept is not None and self._is_end_of(kept, frame, None, error)
-        self.frames.pop(frame, None)
-        self.drop_lingering(frame)
+        if kept is not None:
+            # The traceback has the frame, and before 3.13 this the variables as they were read last: an
+            # exception that it has let go of would hold itself.
+            _ = frame.f_locals
+        self._is_over(frame, kept)
         return kept is not None and self._over(kept, frame, None, error, is_end)
 
     def _is_end_of(self, kept: Any, frame: Any, value: Any, error: Any) -> bool:
@@ -394,13 +419,14 @@ class UntilTrace(FrameTrace):
 
     def _over(self, kept: Any, frame: Any, value: Any, error: Any, is_end: bool) -> bool:
         if is_end:
-            self._find(kept.own, frame, value, error)
-            return True
-        if error is None:
+            self._find(kept, frame, value, error)
+        elif error is None:
             self._put_end(kept, frame, TAPE_RETURN, value)
         else:
             self._put_end(kept, frame, TAPE_UNWIND, error)
-        return False
+        if not self.frames:
+            self.tape_texts.let_go()
+        return is_end
 
     def _put_end(self, kept: Any, frame: Any, kind: int, what: Any) -> None:
         """Put an end of the call, or a pause, where it is shown: on tapes, or in a plain list."""
@@ -409,9 +435,11 @@ class UntilTrace(FrameTrace):
             if type(caller) is list and len(caller) >= MOST_EVENTS:
                 caller = self._on_tape(kept.caller)
             if caller is not None:
-                event = kind, frame, self._kept_end(frame, kind, what), None
+                event = kind, kept.frame, self._kept_end(frame, kind, what), None
                 if type(caller) is list:
                     caller.append(event)
+                    if kind == TAPE_UNWIND:
+                        self.tape_texts.forget_error(None)  # no line may say that it is handled
                 else:
                     caller.own.add(*event)
         elif kept.tapes or len(kept.inner) > (kept.own is not None and kind != TAPE_YIELD):
@@ -419,12 +447,12 @@ class UntilTrace(FrameTrace):
             end = self._kept_end(frame, kind, what)
             tapes = {id(tape): tape for tape in (*kept.tapes, *(tape for tape, _ in kept.inner))}
             for tape in tapes.values():
-                tape.add(kind, frame, end, variables)
+                tape.add(kind, kept.frame, end, variables)
 
     def _kept_end(self, frame: Any, kind: int, what: Any) -> Any:
         """The result, the value that is given, or the exception, in a form that stays as it is."""
         if kind == TAPE_UNWIND:
-            return what, self.tape_texts.said(what), frame.f_lineno
+            return self.tape_texts.said(what), frame.f_lineno
         if kind == TAPE_YIELD:
             what = unwrapped(what)
         if type(what) is Given:
@@ -476,11 +504,12 @@ class UntilTrace(FrameTrace):
             next(self.ended_by_exception)
         return False
 
-    def _find(self, own: Tape, frame: Any, value: Any, error: Any) -> None:
-        kind, what = TAPE_RETURN, value
+    def _find(self, kept: TapedCall, frame: Any, value: Any, error: Any) -> None:
+        own, kind, what = kept.own, TAPE_RETURN, value
+        assert own is not None
         if error is not None:
-            kind, what = TAPE_UNWIND, (error, self.tape_texts.said(error), frame.f_lineno)
-        own.events.append((kind, frame, what, self._look(frame)))
+            kind, what = TAPE_UNWIND, (self.tape_texts.said(error), frame.f_lineno)
+        own.events.append((kind, kept.frame, what, self._look(frame)))
         self.about(frame)
         replay = Replay(self, self.facts)
         replay.play(own)

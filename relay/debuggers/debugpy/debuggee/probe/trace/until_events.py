@@ -7,6 +7,7 @@ What each call and each line costs is counted in microseconds here: lookups are 
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class UntilMonitorListener(MonitorListener):
                 return None
             try:
                 if type(kept) is not list or len(kept) >= MOST_EVENTS:
+                    trace.handles(frame, sys.exc_info()[1])
                     trace.line(frame, line)
                     return None
                 facts = kept[1]
@@ -123,6 +125,7 @@ class UntilMonitorListener(MonitorListener):
 
     def _return_callback(self) -> Any:
         trace, frames, lingering = self.until, self.until.frames, self.until.lingering
+        let_go = trace.tape_texts.let_go
 
         def on_return(code: Any, offset: int, value: Any) -> None:
             frame = frame_at(1)
@@ -135,6 +138,8 @@ class UntilMonitorListener(MonitorListener):
                     del frames[frame]
                     if lingering:
                         trace.drop_lingering(frame)
+                    if not frames:
+                        let_go()
                 else:
                     is_found = trace.leave(frame, value, False)
             except RecursionError:

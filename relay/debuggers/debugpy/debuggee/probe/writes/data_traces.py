@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 class DataFrameTrace:
     """The trace function of one frame that may write."""
 
-    __slots__ = ("error", "inner", "lines", "listener")
+    __slots__ = ("inner", "lines", "listener", "thrown_at")
 
     def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines) -> None:
         self.listener, self.inner, self.lines = listener, inner, lines
-        self.error = False
+        self.thrown_at: int | None = None  # the last exception's, since a line has begun
 
     def has_its_frame(self) -> None:
         """The frame has its trace function: none needs to follow this one."""
@@ -51,7 +51,7 @@ class DataFrameTrace:
             return self.inner
         listener.spent += 1
         if event == "line":
-            self.error = False
+            self.thrown_at = None
             lines = self.lines
             is_near = frame.f_lineno in lines.near or is_under_way(frame)
             if is_near and not is_quiet_at(frame, listener.watches, lines):
@@ -63,7 +63,7 @@ class DataFrameTrace:
                 with DebuggerAtWork():
                     attempt(listener.give_awaited, frame, True)
         elif event == "exception":
-            self.error = True
+            self.thrown_at = frame.f_lasti
         elif event == "return":
             if not leaves_quietly(frame, listener.watches):
                 attempt(data_leave, frame, "yield" if self._yields(frame, arg) else "return")
@@ -85,10 +85,10 @@ class DataFrameTrace:
 
     def _yields(self, frame: Any, value: Any) -> bool:
         operations = frame.f_code.co_code
-        if stands_before_wait(operations, frame.f_lasti):
+        if stands_before_wait(operations, frame.f_lasti, self.thrown_at):
             return True
         operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        if value is None and self.error and operation not in RETURNS:
+        if value is None and self.thrown_at is not None and operation not in RETURNS:
             return False
         return operation in YIELDS
 
