@@ -1840,6 +1840,44 @@ def test_runs_that_do_not_end_are_compared_as_far_as_both_have_come(
     assert len(lines) == 2
 
 
+def test_of_two_runs_one_of_which_hangs_the_call_is_told_that_has_left_its_arguments_otherwise(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """No result differed, and what calls leave was looked for only of runs that had ended by themselves."""
+    source = """
+        import sys
+        import threading
+
+        class Job:
+            def __init__(self):
+                self.ready = threading.Event()
+                self.is_prepared = False
+
+        def prepare(job):
+            if len(sys.argv) > 1:
+                job.is_prepared = True
+
+        def wait(job):
+            if not job.is_prepared:
+                job.ready.wait()  # @waits
+
+        def main():
+            job = Job()
+            prepare(job)
+            wait(job)
+
+        main()
+    """
+    program = Program.write(tmp_path / "main.py", source)
+    done = diff("--timeout", "2", "--", "main.py", ":::", "main.py", "x")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1, done.stdout
+    assert lines[0].startswith("first call that differs: prepare at main.py:")
+    assert lines[2] == "1: leaves job as it was"
+    assert lines[3].startswith("2: leaves job=<Job is_prepared=True"), lines[3]
+    assert f"main.py:{program.line('waits')} in wait: job.ready.wait()" in done.stdout
+
+
 def test_a_call_that_is_not_over_is_not_taken_for_its_counterpart_elsewhere(
     diff: Diff, tmp_path: Path
 ) -> None:
