@@ -1327,6 +1327,87 @@ def test_a_generator_that_gives_more_has_nothing_masked(diff: Diff, tmp_path: Pa
     ]
 
 
+def test_a_generator_that_was_closed_earlier_is_not_what_went_otherwise(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """How far it comes is decided by whom it serves; it ends before that does, and was the answer."""
+    source = """
+        import sys
+
+        def numbers():
+            try:
+                for number in (1, 2, 3, 4):
+                    yield seen(number)
+            finally:
+                seen(0)
+
+        def seen(number):
+            return number
+
+        def first():
+            for number in numbers():
+                if number > len(sys.argv):
+                    return number
+
+        first()
+    """
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert done.stdout.splitlines()[0].startswith("first call that differs: first at main.py:")
+    assert "1 of 5 calls with equal arguments differ" in done.stdout, done.stdout
+
+
+def test_a_generator_that_was_closed_earlier_is_told_where_nothing_else_differs(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        import sys
+
+        def numbers(at_most):
+            try:
+                for number in range(at_most):
+                    yield number
+            finally:
+                at_most = 0
+
+        for number in numbers(5):
+            if number == len(sys.argv):
+                break
+    """
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "2")
+    assert done.stdout.splitlines()[0].startswith("first call that differs: numbers at main.py:")
+    assert done.stdout.splitlines()[2:4] == [
+        "1: yields 2: 0, 1, then GeneratorExit",
+        "2: yields 3: 0, 1, 2, then GeneratorExit",
+    ]
+
+
+def test_a_generator_that_was_closed_and_has_given_something_else_differs(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        import sys
+
+        def numbers():
+            try:
+                for number in (1, 2, 3):
+                    yield number * len(sys.argv)
+            finally:
+                del number
+
+        def first_above(limit):
+            for number in numbers():
+                if number > limit:
+                    return number
+
+        first_above(3)
+    """
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "x")
+    assert done.stdout.splitlines()[0].startswith("first call that differs: numbers at main.py:")
+
+
 def test_what_a_generator_gave_is_told_where_an_exception_ends_it_in_both_runs(
     diff: Diff, tmp_path: Path
 ) -> None:
@@ -1781,6 +1862,44 @@ def test_runs_that_do_not_end_are_compared_as_far_as_both_have_come(
     ended = r"command 1 was ended by --timeout after [\d.]+ s and command 2 was ended by --timeout after [\d.]+ s"
     assert re.fullmatch(f"{ended}: what is called later is not compared", lines[1])
     assert len(lines) == 2
+
+
+def test_of_two_runs_one_of_which_hangs_the_call_is_told_that_has_left_its_arguments_otherwise(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """No result differed, and what calls leave was looked for only of runs that had ended by themselves."""
+    source = """
+        import sys
+        import threading
+
+        class Job:
+            def __init__(self):
+                self.ready = threading.Event()
+                self.is_prepared = False
+
+        def prepare(job):
+            if len(sys.argv) > 1:
+                job.is_prepared = True
+
+        def wait(job):
+            if not job.is_prepared:
+                job.ready.wait()  # @waits
+
+        def main():
+            job = Job()
+            prepare(job)
+            wait(job)
+
+        main()
+    """
+    program = Program.write(tmp_path / "main.py", source)
+    done = diff("--timeout", "2", "--", "main.py", ":::", "main.py", "x")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1, done.stdout
+    assert lines[0].startswith("first call that differs: prepare at main.py:")
+    assert lines[2] == "1: leaves job as it was"
+    assert lines[3].startswith("2: leaves job=<Job is_prepared=True"), lines[3]
+    assert f"main.py:{program.line('waits')} in wait: job.ready.wait()" in done.stdout
 
 
 def test_a_call_that_is_not_over_is_not_taken_for_its_counterpart_elsewhere(

@@ -607,6 +607,48 @@ async def test_what_cannot_be_watched_is_refused(api: Api, program: Write, pytho
     assert (await session.get("/data-breakpoints")) == {"data_breakpoints": []}
 
 
+OF_A_THREAD = """
+    import threading
+
+    state = threading.local()
+
+    def fill(number):
+        state.value = number  # @first
+        state.value = number + 1  # @second
+
+    fill(1)  # @here
+    fill(3)
+    thread = threading.Thread(target=fill, args=(90,))
+    thread.start()
+    thread.join()
+    del state.value  # @deleted
+    fill(5)
+"""
+
+
+async def test_what_is_local_to_a_thread_is_watched_in_the_dict_of_that_thread(
+    api: Api, program: Write, python: str
+) -> None:
+    """It is written by name, as attributes are: such lines were not taken for ones that write it."""
+    code = program(OF_A_THREAD)
+    session = await paused(api, code, "here", python)
+    await session.post("/data-breakpoints", expression="state.__dict__['value']")
+    for old, new, mark in (
+        (None, "1", "first"),
+        ("1", "2", "second"),
+        ("2", "3", "first"),
+        ("3", "4", "second"),
+        ("4", None, "deleted"),
+        (None, "5", "first"),
+        ("5", "6", "second"),
+    ):
+        change = (await session.resume())["change"]
+        assert (change["old"], change["new"]) == (old, new)
+        assert change["location"]["line"] == code.line(mark)
+        assert "inexact" not in change or not change["inexact"]
+    assert (await session.resume())["status"] == "terminated"
+
+
 FORKED = """
     import os
     import sys

@@ -805,6 +805,57 @@ async def test_what_has_had_no_value_yet_came_with_nothing(api: Api, program: Wr
         assert told["complete"] is True
 
 
+OF_A_THREAD = """
+    import threading
+
+    class State(threading.local):
+        pass
+
+    state, other = threading.local(), State()
+
+    def work(number):
+        state.value = number  # @first
+        state.value = number + 1  # @second
+        del state.value  # @deleted
+        setattr(state, "value", number + 2)  # @set
+        state.__dict__.update(value=number + 3)  # @updated
+        other.value = number  # @other
+        return number  # @here
+
+    def run(number):
+        thread = threading.Thread(target=work, args=(number,))
+        thread.start()
+        thread.join()
+
+    work(1)
+    run(10)
+    work(20)
+"""
+
+
+@pytest.mark.parametrize("number", [1, 10])
+async def test_what_is_local_to_a_thread_has_the_writes_of_that_thread(
+    api: Api, program: Write, number: int
+) -> None:
+    """Its attributes are written by name: items of that dict were looked for, and no write was seen."""
+    code = program(OF_A_THREAD)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("here"), condition=f"number == {number}")
+    await session.launch(code.text)
+    told = await why(session, "state.__dict__['value']")
+    texts = [None if n is None else str(number + n) for n in (3, 2, None, 1, 0)]
+    assert [(one["old"], one["new"]) for one in told["writes"]] == [
+        *zip(texts[1:], texts, strict=False),
+        (None, texts[-1]),
+    ]
+    marks = ["updated", "set", "deleted", "second", "first"]
+    assert [one["location"]["line"] for one in told["writes"]] == [code.line(m) for m in marks]
+    assert told["complete"] is True
+    (write,) = (await why(session, "other.__dict__['value']"))["writes"]
+    assert (write["old"], write["new"]) == (None, str(number))
+    assert write["location"]["line"] == code.line("other")
+
+
 SETTER = """
     def put(owner, name, value):
         owner.__dict__[name] = value  # @put

@@ -267,6 +267,40 @@ def _flat(call: dict[str, Any]) -> list[dict[str, Any]]:
     return inside(call["steps"])
 
 
+UNDER_WAY = """
+    class Cart:
+        def total(self, prices):
+            return sum(prices)  # @total
+
+    def show(cart):
+        return cart.total([1, 2])
+
+    show(Cart())
+"""
+
+
+@pytest.mark.parametrize("named", ["Cart.total", "line", "show"])
+async def test_of_a_call_in_which_the_program_stands_it_is_said_that_it_had_begun(
+    api: Api, program: Write, named: str
+) -> None:
+    """To be asked for what one stands in was answered with `called: 0 times`, and the program was over."""
+    code = program(UNDER_WAY)
+    session = await paused(api, code, "total")
+    asked: dict[str, Any] = {"function": named}
+    if named == "line":
+        asked = {"file": code.text, "line": code.line("total")}
+    told = await session.post("/trace", **asked)
+    assert told["trace_state"] == "ended"
+    place = f"{code.path.name}:{code.line('total')}"
+    hint = (
+        f"; it stood in a call of total, at {place}, and only calls that begin later are traced:"
+        " ask at the caller"
+    )
+    assert told["reason"].endswith(hint) == (named != "show"), told["reason"]
+    assert ("it stood in" in told["reason"]) == (named != "show")
+    assert told["text"] == told["reason"]
+
+
 LATER = """
     import sys
     import time

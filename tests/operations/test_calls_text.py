@@ -52,6 +52,34 @@ def test_the_path_to_a_failure_is_kept_where_little_fits(kind: int, room: int) -
     assert lines[1].startswith("main(text='x') ")
 
 
+def test_a_failure_in_a_call_with_many_arguments_is_named_at_that_call() -> None:
+    """Its line did not fit, and the exception was told of the call that it came through."""
+    names = [f"an_option_{n}" for n in range(9)]
+    functions = [*FUNCTIONS[:3], {**FUNCTIONS[3], "arguments": names}]
+    fails = row(3, "fails", RAISED, "ValueError: bad")
+    fails[2] = ["'from_the_converter'"] * len(names)
+    rows = [row(0, "parse") for _ in range(50)]
+    path = enumerate(["main", "parse", "token"])
+    rows += [*(row(n, name, RAISED, "ValueError: bad") for n, name in path), fails]
+    whole = {**record(*rows, calls=len(rows)), "functions": functions}
+    for room in (300, 500, 700):
+        lines = calls_text(whole, room).text.splitlines()
+        assert len("\n".join(lines).encode()) <= room
+        assert lines[-2] == "    token(text='x') raised at line 7", room
+        assert lines[-1].startswith("      fails(an_option_0='from_the"), room
+        assert lines[-1].endswith("…) raised ValueError: bad at line 7"), room
+
+
+def test_a_line_is_whole_where_all_lines_fit() -> None:
+    long = row(0, "main", RAISED, "ValueError: bad")
+    long[2] = ["'" + "x" * 200 + "'"]
+    found = calls_text(record(long, row(1, "token"), calls=2), 300)
+    assert found.text.splitlines()[1:] == [
+        "main(text='" + "x" * 78 + "…) raised ValueError: bad at line 7",
+        "  token(text='x') → 1",
+    ]
+
+
 @pytest.mark.parametrize("has_thread_row", [False, True])
 def test_of_what_went_well_the_last_calls_stay_and_those_left_out_are_counted_in_their_place(
     has_thread_row: bool,

@@ -35,6 +35,7 @@ class DifferenceKind(Enum):
     OUTCOME = "outcome"
     BRANCH = "they have called other functions"
     CALLS = "they have called the same functions with other arguments"
+    CLOSING = "a generator was closed, by whom it served, before it came to what it has given in the other run"
     CHANGES = "at the end their arguments store something else"
     END = (
         "as its program ends, one is over and the other is not, or has given something else so far"

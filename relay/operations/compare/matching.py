@@ -99,11 +99,11 @@ class Matcher:
         calls made of their arguments stands apart: it may be no more than what they remember.
         """
         pairs = self._sorted_out(chances)
-        outcomes, branches, weaker, changes, unended = pairs.differences.values()
+        outcomes, branches, weaker, closings, changes, unended = pairs.differences.values()
         if self.one.has_tree_of(self.other):
-            found = [*outcomes, *branches] or weaker or unended
+            found = [*outcomes, *branches] or weaker or closings or unended
         else:
-            found = outcomes or branches or weaker or unended
+            found = outcomes or branches or weaker or closings or unended
         found.sort(key=_when_ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
         before = first.one.ended if first else math.inf
@@ -208,19 +208,24 @@ class Matcher:
             if a.outcome != b.outcome and not self._is_cut:
                 yield DifferenceKind.END
             return
-        if a.outcome != b.outcome:
+        is_closing = a.outcome != b.outcome and _may_differ_by_closing(a, b)
+        if a.outcome != b.outcome and not is_closing:
             yield DifferenceKind.OUTCOME
-        if self._branches(a, b, with_arguments=False):
+        if self._branches(a, b, with_arguments=False, so_far=is_closing):
             yield DifferenceKind.BRANCH
-        elif self._branches(a, b, with_arguments=True):
+        elif self._branches(a, b, with_arguments=True, so_far=is_closing):
             yield DifferenceKind.CALLS
-        if a.changes != b.changes:
+        if is_closing:
+            yield DifferenceKind.CLOSING
+        elif a.changes != b.changes:
             yield DifferenceKind.CHANGES
 
-    def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
+    def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool, so_far: bool) -> bool:
+        """so_far: as far as both have come."""
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)
         theirs = branch_of(self.other, b, self.knows[1], with_arguments=with_arguments)
-        return ours != theirs
+        both = min(len(ours), len(theirs)) if so_far else None
+        return ours[:both] != theirs[:both]
 
     def _parting(self, difference: Difference | None) -> float:
         """The number of the first call, in the first run, that the one of a branch has made otherwise."""
@@ -265,6 +270,16 @@ def _difference(a: EndedCall, b: EndedCall, kind: DifferenceKind) -> Difference:
     return Difference(
         a, b, kind in (DifferenceKind.BRANCH, DifferenceKind.CALLS), kind is DifferenceKind.CHANGES
     )
+
+
+def _may_differ_by_closing(a: EndedCall, b: EndedCall) -> bool:
+    """Whether one is a generator that was closed, and as far as it came it gave what the other has given.
+
+    How far it came is the decision of whom it served: that is the cause of what it has not done.
+    """
+    both = min(a.yields, b.yields)
+    is_short = (a.is_closed and a.yields == both) or (b.is_closed and b.yields == both)
+    return is_short and a.gave[:both] == b.gave[:both]
 
 
 def _when_ended(difference: Difference) -> float:

@@ -97,6 +97,12 @@ class EndedCall(NamedTuple):
     """A hash of each argument, `HASH_BYTES` long, where there are several."""
     is_whole: bool
     """Whether all that its values store was recorded. If not, it is equal to no call that is whole."""
+    yields: int
+    """How many values a generator has given."""
+    gave: tuple[int, ...]
+    """A hash of each of the first of them."""
+    is_closed: bool
+    """Whether it is a generator that was closed: whom it served wanted no more of it."""
     ended: int
     """How many ended before."""
     offset: int

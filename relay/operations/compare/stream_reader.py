@@ -18,6 +18,7 @@ from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_calls import (
     COLUMNS_OF_NUMBERS,
     OPEN,
+    STOPPED,
     CallLine,
     EndedCall,
     Function,
@@ -34,6 +35,7 @@ _WHOLE_UNTIL = -2  # begins the line with the number of the last call that was r
 _WHOLE_UNTIL_LINE = b"[%d," % _WHOLE_UNTIL
 _MOST_READ = 1 << 17  # lines of calls that differ
 _DIGITS = b"123456789"
+_CLOSED = GeneratorExit.__name__
 
 
 def read_run(
@@ -222,6 +224,9 @@ def _read(run: RecordedRun, written: CallLine) -> _Read:
         *_given(run, about, arguments, is_whole),
         struct.pack(f"={len(values)}q", *values) if len(values) > 1 else b"",
         bool(is_whole),
+        yields,
+        tuple(map(run.value, yielded, repeat(""))),
+        kind == STOPPED and str(outcome).startswith(_CLOSED),
     )
     return _Read(call, kind == OPEN, hash((about.key, call[1:])))
 

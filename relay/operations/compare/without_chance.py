@@ -52,7 +52,9 @@ class WithoutChance:
         found, answer = await self.compared(first)
         if found.unequal and not found.differs and await self._learns_drawn_ids(first):
             found, answer = await self.compared(first)
-        if not found.matched or not (found.differs or ends_differ(first)):
+        if not found.matched or not (
+            found.differs or ends_differ(first) or _only_one_is_late(first)
+        ):
             return found, answer
         if self._runs.are_of_one:
             return await self.compared(first, await self.chance(first))
@@ -209,12 +211,19 @@ def _until(ran: Pair, whole: tuple[Whole, Whole]) -> Pair:
     return ours, theirs
 
 
+def _only_one_is_late(ran: Pair) -> bool:
+    """Whether one has ended, and the other would not."""
+    return bool(ran[0].late) != bool(ran[1].late)
+
+
 def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:
     """Whether the cause may lie in what calls change in their arguments.
 
     again: a second run of the first side; in what that ends otherwise, chance may have ended both.
     """
-    if found.first is not None or any(one.late for one in (*ran, again)):
-        return found.first is not None and found.is_unexplained
+    if found.first is not None:
+        return found.is_unexplained
+    if any(one.late for one in (*ran, again)):
+        return _only_one_is_late(ran) and bool(again.late) == bool(ran[0].late)
     ends = [(each.exit_code, each.printed) for each in (*ran, again)]
     return any(a != b and a == c for a, b, c in zip(*ends, strict=True))

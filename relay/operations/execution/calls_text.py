@@ -22,6 +22,12 @@ NOTHING = frozenset({"()", "{}", "None"})
 """Arguments that are left out of a line."""
 MARK_ROOM = 6
 """For how many calls are left out below a line."""
+TOP_ROOM = 12
+"""For a line with how many calls are left out above the first one that is shown."""
+LINES = (3, 6, 10)
+"""How many lines as long as a line may be fill the text: tried in this order until the path to the failure fits."""
+LEAST_LINE = 60
+"""Bytes that a line has at least."""
 NO_LINE = -1
 """In place of a row: nothing above has a line."""
 
@@ -81,11 +87,15 @@ def calls_text(
     for width in WIDTHS:
         lines = writer.lines(everything, width)
         if sum(map(size, lines)) + len(lines) + head_room <= max_chars:
-            return writer.text(everything, width, max_chars)
+            return writer.text(everything, width)
     width = WIDTHS[-1] if max_chars < 1000 else WIDTHS[1]
-    chosen = writer.choose(width, max_chars - head_room)
+    for lines_in_all in LINES:
+        longest = max(max_chars // lines_in_all, LEAST_LINE)
+        chosen = writer.choose(width, max_chars - head_room - TOP_ROOM, longest)
+        if writer.has_path_to_failure(chosen):
+            break
     while True:
-        found = writer.text(chosen, width, max_chars)
+        found = writer.text(chosen, width, longest)
         if size(found.text) <= max_chars or not chosen:
             return CallText(cut(found.text, max_chars), found.shown)
         chosen = writer.without_last(chosen)
@@ -124,13 +134,13 @@ class _Writer:
 
     # Lines ---------------------------------------------------------------------------
 
-    def text(self, chosen: set[int], width: int, max_chars: int) -> CallText:
+    def text(self, chosen: set[int], width: int, longest: int | None = None) -> CallText:
+        """longest: bytes of a line, without what stands before it and behind it."""
         shown = sum(self.weights[i] for i in chosen if not self.rows[i].is_thread)
-        lines = [_head(self.total, self.known, self.total - shown), *self.lines(chosen, width)]
-        room = max(max_chars // 3, 60)
-        return CallText("\n".join(cut(line, room) for line in lines), shown)
+        head = _head(self.total, self.known, self.total - shown)
+        return CallText("\n".join([head, *self.lines(chosen, width, longest)]), shown)
 
-    def lines(self, chosen: set[int], width: int) -> list[str]:
+    def lines(self, chosen: set[int], width: int, longest: int | None = None) -> list[str]:
         above, passed = self._lines_above(chosen), self._passed_on(chosen)
         hidden: dict[int, int] = {}  # calls by the line that counts them
         before: dict[int, int] = {}  # calls at the top that come before a line
@@ -147,7 +157,7 @@ class _Writer:
         found: list[str] = []
         for i in filter(lambda i: self._has_line(i, chosen), range(len(self.rows))):
             found += _left_out(before.get(i, 0))
-            line_text = self._line(self.rows[i], width, i in passed)
+            line_text = self._line(self.rows[i], width, i in passed, longest)
             found.append("  " * self._indent(i, chosen) + line_text + _mark(hidden[i]))
         return found + _left_out(at_top)
 
@@ -195,7 +205,9 @@ class _Writer:
                 found.add(above)
         return found
 
-    def _line(self, row: CallRow, width: int, passes_on: bool = False) -> str:
+    def _line(
+        self, row: CallRow, width: int, passes_on: bool = False, longest: int | None = None
+    ) -> str:
         if row.is_thread:
             return one_line(f"[{row.arguments[0]}]")
         function = self.functions[row.function]
@@ -211,12 +223,25 @@ class _Writer:
         if row.yields:
             more = f", {CUT}" if row.yields > len(row.yielded) else ""
             gave = f" yields {row.yields}: {_cut(', '.join(row.yielded) + more, width)}"
-        return one_line(f"{function['name']}({arguments}){gave}{ending}{times}")
+        name, end = one_line(function["name"]), one_line(f"){gave}{ending}{times}")
+        given = one_line(arguments)
+        if longest is None:
+            return f"{name}({given}{end}"
+        # How it ended is what the line is for: arguments are cut first.
+        given = cut(given, max(longest - size(name) - 1 - size(end), size(CUT)))
+        return cut(f"{name}({given}{end}", longest)
 
     # Choosing ------------------------------------------------------------------------
 
-    def choose(self, width: int, room: int) -> set[int]:
+    def has_path_to_failure(self, chosen: set[int]) -> bool:
+        """Whether what matters most, if anything has failed or is not over, is among those chosen."""
+        failing = self._failing() | self._left_by_the_failure()
+        first = next((i for i in self._by_importance() if not self._has_no_line(i)), NO_LINE)
+        return first not in failing or first in chosen
+
+    def choose(self, width: int, room: int, longest: int) -> set[int]:
         """The rows that fit: the paths to failures, then what is near to the top, the last first."""
+        self.order = []
         chosen: set[int] = set()
         for i in self._by_importance():
             if i in self.repeated:
@@ -224,7 +249,7 @@ class _Writer:
             missing = [one for one in self._path(i) if one not in chosen]
             passed = self._passed_on(set(missing))
             cost = sum(
-                size(self._line(self.rows[one], width, one in passed))
+                size(self._line(self.rows[one], width, one in passed, longest))
                 + 2 * self._indent(one, chosen)
                 + MARK_ROOM
                 for one in missing

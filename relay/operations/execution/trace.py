@@ -42,6 +42,7 @@ from relay.operations.execution.trace_text import TraceText, text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.execution.traced_sources import TracedSources
 from relay.operations.execution.uncalled import (
+    call_under_way,
     copy_of_traced,
     function_elsewhere,
     is_defined,
@@ -112,6 +113,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     inspector = recorder_of(session, TRACE)
     wanted = await _wanted(session, body)
     require_unmoved(session, stop, "trace a call")
+    under_way = call_under_way(session, wanted.function, wanted.path)
     async with begun_whole(partial(_end_here, session, inspector)):
         given = _given(wanted, body)
         await begin_in_all(session, TRACE, given, everywhere=True)
@@ -119,7 +121,8 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         thread = {"threadId": stop.thread_id}
         await resume_all(session, stop, "trace a call", thread, expects_stop=True)
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
-    return await _result(session, cursor, body, None if wanted.is_found else wanted.function)
+    unknown = None if wanted.is_found else wanted.function
+    return await _result(session, cursor, body, unknown, under_way)
 
 
 async def _end_here(session: Session, inspector: Inspector) -> None:
@@ -326,10 +329,13 @@ async def _result(
     cursor: int,
     view: TraceView,
     unknown: str | None = None,
+    under_way: str = "",
     *,
     only_stopped: bool = False,
 ) -> TraceResult:
-    """unknown: the name of the function, if nothing was called so when the trace began."""
+    """unknown: the name of the function, if nothing was called so when the trace began. under_way: that the
+    program was in a call of it then, in words.
+    """
     records = await records_of(session, TRACE, only_stopped=only_stopped)
     record = _of_all(session, records)
     root, reason = record["root"], _reason(session, record, records)
@@ -339,6 +345,8 @@ async def _result(
     if _is_never_called(record):
         meant = "" if unknown is None else await what_is_meant_instead(session, unknown)
         reason = f"{reason}{meant or copy_of_traced(session)}"
+    if root is None and not (record["called"] or record.get("passed")):
+        reason = f"{reason}{under_way}"
     shown = await trio.to_thread.run_sync(
         _text, reason, record, view, tree, sources, abandon_on_cancel=True
     )

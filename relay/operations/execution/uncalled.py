@@ -53,6 +53,24 @@ def copy_of_traced(session: Session) -> str:
     return "" if copy is None else f"; {copy}"
 
 
+def call_under_way(session: Session, function: str, path: str | None) -> str:
+    """That the program stands in a call of a function of this name, which has begun; else empty. Goes on with
+    a sentence, of a trace that has not seen a call.
+    """
+    stop = session.stop
+    top = None if stop is None or stop.failure is not None else stop.top
+    if top is None or top.path is None or path not in (None, top.path):
+        return ""
+    bare = top.name.rpartition(".")[2]
+    if bare != function.rpartition(".")[2]:
+        return ""
+    place = f"{short_path(session, top.path)}:{top.line}"
+    return (
+        f"; it stood in a call of {bare}, at {place}, and only calls that begin later are traced:"
+        " ask at the caller"
+    )
+
+
 async def what_is_meant_instead(session: Session, function: str) -> str:
     """The same where no own source defines a function of this name; else empty."""
     own = await _own_functions(session, function)

@@ -6,7 +6,6 @@ what that reads; runs none of that code.
 
 from __future__ import annotations
 
-import _thread
 import ast
 import collections
 import gc
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         OwnerPart,
         fills_when_read,
+        is_local_to_thread,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.static_lookup import (
         Computed,
@@ -161,7 +161,7 @@ def refuse_unwatchable_dict(
 
 def refuse_local_to_thread(part: OwnerPart, name: str) -> None:
     """Refuse an attribute of a `threading.local`, also of a subclass, which has a dict beside that."""
-    if _thread._local in plan_of(part.value).mro:
+    if is_local_to_thread(part.value):
         raise unwatchable(
             f"The attributes of a threading.local are kept for each thread apart, by C code:"
             f" this thread's is {part.source}.__dict__[{name!r}]"

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         OwnerPart,
         StateTarget,
         dict_of_target,
+        is_local_to_thread,
         read_target,
         similar_name,
     )
@@ -104,6 +105,8 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
         key = _value_of_part(index, frame)
         if _is_attribute_of(owner, part.value, key):
             return StateTarget("attribute", owner, key, None, text)
+        if is_local_to_thread(owner) and type(key) is str:
+            return StateTarget("global", part.value, key, None, text)
         named = _target_in_namespace(part.value, key, text)
         return _item_target(part, key, text) if named is None else named
     raise unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import collections
 import difflib
 import gc
+import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,7 +30,8 @@ class StateTarget(NamedTuple):
     """"attribute" (in a `__dict__`), "slot", "item" of a dict, "list_item", "global", "local", or
     "cell" (a local that functions share)."""
     owner: Any
-    """The object with the attribute, the dict, the list, the module's dict, the frame, the cell."""
+    """The object with the attribute, the dict, the list, the module's dict, the frame, the cell. Of a "global"
+    also the dict that a `threading.local` has for one thread: both are written by name, and are no attribute's."""
     key: Any
     """The attribute's name as it is stored, the item's key or index, the variable's name."""
     code: Any
@@ -76,6 +79,19 @@ def dict_of_target(target: StateTarget) -> Any:
     if plan.family == "class":
         return _dict_of_class(target.owner)
     return plan.dictionary.__get__(target.owner)
+
+
+def is_local_to_thread(owner: Any) -> bool:
+    """Whether it has a dict for each thread."""
+    return _thread._local in plan_of(owner).mro
+
+
+def dict_of_this_thread(owner: Any) -> Any:
+    """The dict that such an object has for the thread that asks. None where code of the program may run for
+    that, which the first access in a thread begins with."""
+    if type(lookup(plan_of(owner).mro, "__init__")) is not types.WrapperDescriptorType:
+        return None
+    return _thread._local.__getattribute__(owner, "__dict__")
 
 
 def fills_when_read(container: Any) -> bool:

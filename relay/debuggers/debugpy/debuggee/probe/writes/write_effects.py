@@ -26,7 +26,9 @@ if TYPE_CHECKING:
         ABSENT,
         StateTarget,
         dict_of_target,
+        dict_of_this_thread,
         fills_when_read,
+        is_local_to_thread,
         read_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -141,6 +143,9 @@ def target_in(owner: Any, name: str) -> StateTarget | None:
     plan = plan_of(owner)
     if plan.family == "module":
         return StateTarget("global", plan.dictionary.__get__(owner), name, None, name)
+    if is_local_to_thread(owner):
+        space = dict_of_this_thread(owner)
+        return None if space is None else StateTarget("global", space, name, None, name)
     found = lookup(plan.mro, name)
     kind = mro_of(type(found))
     if lookup(kind, "__set__") is not None or lookup(kind, "__delete__") is not None:

@@ -84,6 +84,8 @@ def _item_states(node: Any, expression: str) -> list[WatchedState]:
     states = [WatchedState("item", key)]
     if type(key) is int and key >= 0:
         states.append(WatchedState("list_item", key))
+    if isinstance(node.value, ast.Attribute) and node.value.attr == "__dict__" and type(key) is str:
+        states.append(WatchedState("attribute", key))  # or what a thread has in a `threading.local`
     return states
 
 
