@@ -91,7 +91,10 @@ def calls_text(
     width = WIDTHS[-1] if max_chars < 1000 else WIDTHS[1]
     for lines_in_all in LINES:
         longest = max(max_chars // lines_in_all, LEAST_LINE)
-        chosen = writer.choose(width, max_chars - head_room - TOP_ROOM, longest)
+        for top_room in (0, TOP_ROOM):
+            chosen = writer.choose(width, max_chars - head_room - top_room, longest)
+            if size(writer.text(chosen, width, longest).text) <= max_chars:
+                break
         if writer.has_path_to_failure(chosen):
             break
     while True:
