@@ -122,6 +122,41 @@ async def test_attach_by_port_stop_and_let_go_twice(
         assert await lives_on(p)
 
 
+STARTING = """
+    import subprocess
+    import sys
+    import time
+
+    def work(count):
+        made = subprocess.run([sys.executable, "-c", f"print({count} + 1)"], stdout=subprocess.PIPE)
+        return int(made.stdout)  # @work
+
+    count = 0
+    print("up", flush=True)
+    while count >= 0:
+        count = work(count)
+        time.sleep(0.005)
+"""
+
+
+async def test_children_of_a_program_that_was_attached_to_by_port_run_on(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    code, port = program(STARTING), free_port()
+    with target("-X", "frozen_modules=off", "-m", "debugpy", "--listen", str(port), code.text) as p:
+        session = await api.session()
+        await session.breakpoint(code.text, code.line("work"))
+        await session.post("/attach", host="127.0.0.1", port=port)
+        await session.until_paused()
+        counts = []
+        for _ in range(3):
+            counts.append(int((await session.evaluate("count"))["result"]))
+            assert (await session.resume())["status"] == "paused"
+        assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
+        await session.delete()
+        assert await lives_on(p)
+
+
 async def test_a_target_that_cannot_read_the_relays_memory(
     api: Api, program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
 ) -> None:

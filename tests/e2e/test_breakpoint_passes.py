@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api
 from tests.programs import Program
 
@@ -136,3 +138,59 @@ async def test_each_pass_is_recorded_once(api: Api, program: Write) -> None:
     await session.launch(main.text)
     found = await session.get(f"/breakpoints/{placed['id']}/captures")
     assert [row["values"][0]["value"] for row in found["rows"]] == ["0", "1", "2"]
+
+
+SENT = """
+    import sys
+
+    def price(name, count):
+        amount = {"bread": 3}[name] * count  # @price
+        return amount
+
+    def raised_anew():
+        # What tblib does with a traceback that another process has sent, and with it Django's parallel tests.
+        tb = sys.exc_info()[2].tb_next
+        code = compile("raise __traceback_maker", "<string>", "exec").replace(
+            co_firstlineno=tb.tb_lineno,
+            co_filename=tb.tb_frame.f_code.co_filename,
+            co_name=tb.tb_frame.f_code.co_name,
+        )
+        try:
+            exec(code, {"__traceback_maker": Exception}, {})
+        except Exception:
+            return sys.exc_info()[2].tb_next
+
+    price("bread", 1)
+    try:
+        price("milk", 2)
+    except KeyError:
+        print(raised_anew().tb_frame.f_code.co_name)
+"""
+KINDS: dict[str, dict[str, Any]] = {
+    "stop": {"condition": "count > 1"},
+    "log": {"log_message": "<{count}>"},
+    "capture": {"capture": ["count"]},
+}
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("kind", list(KINDS))
+async def test_a_traceback_that_is_made_anew_is_no_pass(
+    api: Api, program: Write, kind: str, version: str
+) -> None:
+    main = program(SENT)
+    session = await api.session(python_path=installed_python(version))
+    placed = await session.breakpoint(main.text, main.line("price"), **KINDS[kind])
+    state: dict[str, Any] = await session.launch(main.text)
+    if kind == "stop":
+        assert (await session.evaluate("count"))["result"] == "2"
+        state = await session.resume()
+    assert state["status"] == "terminated"
+    assert await session.printed() == "price\n"
+    found = (await session.get("/breakpoints"))["breakpoints"]
+    assert [one["hit_count"] for one in found] == [1 if kind == "stop" else 2]
+    if kind == "log":
+        assert (await session.printed("console")).split() == ["<1>", "<2>"]
+    if kind == "capture":
+        rows = (await session.get(f"/breakpoints/{placed['id']}/captures"))["rows"]
+        assert [row["values"][0]["value"] for row in rows] == ["1", "2"]

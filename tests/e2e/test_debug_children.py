@@ -18,6 +18,7 @@ from relay.process.guardian import descendants
 from relay.session.children.child import Child
 from relay.session.children.child_joining import ChildJoining
 from relay.session.dap.capture_sync import send_captures
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import until
 from tests.e2e.test_children import EVERY_WAY, told
@@ -474,6 +475,40 @@ async def test_the_stack_of_another_stopped_process_can_be_read_and_that_of_a_ru
     ]
     assert (await session.get())["stopped_thread_id"] == here
     await session.delete()
+
+
+FORKED_TWICE = """
+    import os
+
+    def answer():
+        return 42  # @answer
+
+    if not os.fork():
+        if not os.fork():
+            answer()  # @call
+        else:
+            os.wait()
+    else:
+        os.wait()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("way", ["script", "module"])
+async def test_the_stack_of_a_fork_ends_where_the_program_began(
+    api: Api, program: Write, way: str, version: str
+) -> None:
+    code = program(FORKED_TWICE)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(code.text, code.line("answer"))
+    target = {"script": code.text} if way == "script" else {"module": code.path.stem}
+    more = {**target, "cwd": str(code.path.parent), "debug_subprocesses": True, "wait": 30}
+    stopped = await session.post("/launch", **more)
+    assert stopped["current_location"]["pid"] != (await session.get())["pid"]
+    frames = (await session.get("/stacktrace"))["frames"]
+    shown = [(one["name"], one["line"]) for one in frames]
+    assert shown == [("answer", code.line("answer")), ("<module>", code.line("call"))]
+    assert (await session.resume())["status"] == "terminated"
 
 
 async def test_delete_while_paused_in_a_child_leaves_no_process(api: Api, program: Write) -> None:

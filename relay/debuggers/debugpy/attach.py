@@ -119,7 +119,9 @@ async def _learn_pid(debuggee: Debuggee) -> None:
 async def _shake_hands(
     debuggee: Debuggee, mappings: Mappings, *, reports_version: bool = False
 ) -> None:
-    initialize = launch.initialize_arguments(Rung.PLAIN)
+    # A child waits until somebody attaches to it, unless who was asked for that, by a request and not by an event,
+    # says no: then debugpy lets it go. It is not debugged here.
+    initialize = {**launch.initialize_arguments(Rung.PLAIN), "supportsStartDebuggingRequest": True}
     arguments = {**launch.debug_arguments(), "pathMappings": list(mappings)}
     try:
         start = ("attach", arguments)

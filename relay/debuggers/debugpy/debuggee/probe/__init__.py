@@ -50,6 +50,7 @@ PARTS = (
     "frames/frame_moves",
     "frames/namespaces",
     "frames/scopes",
+    "frames/made_frames",
     "frames/templates",
     "process/interrupts",
     "values/references",

@@ -95,7 +95,10 @@ class Link:
         self.py_db.dispose_and_kill_all_pydevd_threads = dispose_if_asked
 
     def hide_files(self, files: tuple[str, ...]) -> None:
-        """Frames of these files, of ours and of debugpy are neither shown nor stepped into."""
+        """Frames of these files, of ours and of debugpy are neither shown nor stepped into; in a fork, nor are those
+        that its parent has hidden: its stack begins with the parent's."""
+        pydevd: Any = self.pydevd
+        files = pydevd._debug_relay_hidden = (*files, *getattr(pydevd, "_debug_relay_hidden", ()))
         debugpy = os.path.join(os.path.dirname(sys.modules["debugpy"].__file__ or ""), "")
         here = os.path.dirname(__file__)
         probe = os.path.join(os.path.dirname(here), "probe", "")

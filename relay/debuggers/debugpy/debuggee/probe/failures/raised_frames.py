@@ -21,10 +21,10 @@ if TYPE_CHECKING:
         note_examples,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import (
-        is_made_of_place,
         links_of_greenlet,
         rewritten_places,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.made_frames import is_made_of_place
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import template_place

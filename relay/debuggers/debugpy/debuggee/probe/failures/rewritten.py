@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.frames.made_frames import is_made_of_place
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import (
         is_of_compiled_template,
         template_place,
     )
 
 _MADE_FOR = "__jinja_exception__"  # in the globals of a frame that stands for one of a template
-_MADE_OF_PLACE = ("__traceback_maker",)  # the names in the code of a frame that stands for a place
 _MOST_ORIGINALS = 4
 _of_greenlets: list[Any] = []
 """The latest that have ended a greenlet: [exception, traceback, weak reference to the greenlet]"""
@@ -48,11 +48,6 @@ def _keep_of_greenlet(hub: Any, greenlet: Any, kind: Any, error: Any, tb: Any) -
 
     entry[2] = weakref.ref(greenlet, drop_unasked)
     _of_greenlets[:] = [*_of_greenlets[1 - _MOST_ORIGINALS :], entry]
-
-
-def is_made_of_place(frame: Any) -> bool:
-    """Whether gevent, or tblib whose code that is, has made it of a place: it never ran there."""
-    return frame.f_code.co_names == _MADE_OF_PLACE  # type: ignore[no-any-return]
 
 
 def links_of_greenlet(links: list[Any]) -> list[Any]:

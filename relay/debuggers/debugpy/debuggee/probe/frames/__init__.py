@@ -6,6 +6,7 @@ scopes              the same, as DAP has them
 frame_memory        what only memory says of one: cells, and what an instruction is about to take
 frame_moves         frames that are made to go on in another code
 kept_locals         what was looked at, which a frame keeps no longer as it runs on
+made_frames         those that a library has made for a traceback
 templates           where a frame that renders a template is to be shown
 snapshot            the locals of several frames in one answer, within one budget
 report              the locals that matter and the whole stack, for a short report

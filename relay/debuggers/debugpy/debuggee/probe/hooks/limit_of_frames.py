@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 _CAN_GO_ON = sys.version_info >= (3, 10)
 """Whether a thread may go deeper once it was told that it is at the limit. Before, the interpreter ends the process then."""
 
-_FRAMES_LEFT, _FRAMES_ABOVE = 25, 60
-"""With how few left a thread is near the limit, and how far above it is traced again."""
+_FRAMES_LEFT, _FRAMES_ABOVE = 25 if _CAN_GO_ON else 12, 60
+"""With how few left a thread is near the limit, and how far above it is traced again. Where it cannot go on it has
+those frames less than without us."""
 
 
 def _nested(levels: int) -> Any:

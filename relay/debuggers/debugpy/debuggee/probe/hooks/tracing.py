@@ -262,25 +262,22 @@ def trace_call(frame: Any, event: str, arg: Any) -> Any:
     """The trace function of a thread: called at every call in it, so its first lines are the price."""
     try:
         isinstance("", AS_MANY_LEVELS)
+        code = frame.f_code
+        if code.co_filename in _quiet_files:
+            return None
+        known = _quiet_codes.get(id(code))
+        if known is None:
+            return _trace_loudly(frame, event, arg)
+        _, data, lines = known
+        if data is None:
+            return None
+        data.spent += 1
+        if data.spent >= data.due:
+            attempt(data.consider)
+        return None if lines is None else data.enter(frame, None, lines)
     except RecursionError:
-        return _stand_back(frame)
-    code = frame.f_code
-    if code.co_filename in _quiet_files:
-        return None
-    known = _quiet_codes.get(id(code))
-    if known is None:
-        return _trace_loudly(frame, event, arg)
-    _, data, lines = known
-    if data is None:
-        return None
-    data.spent += 1
-    if data.spent >= data.due:
-        attempt(data.consider)
-    return None if lines is None else data.enter(frame, None, lines)
-
-
-def _stand_back(frame: Any) -> None:
-    stand_back(frame, regain_tracing)
+        pass
+    return stand_back(frame, regain_tracing)
 
 
 def regain_tracing() -> None:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.made_frames import is_made_of_place
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.frames.statement_visits import comes_back
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
@@ -160,6 +161,8 @@ def write_log(info: Any) -> None:
 def stops_at(breakpoint: Any, frame: Any, ask: Callable[[Any], Any] | None = None) -> bool:
     """Whether a breakpoint of a line stops the program, or is a log point whose text is to be written;
     if not, what it records is done. ask: gives what the condition is worth, if that is known."""
+    if is_made_of_place(frame):
+        return False  # somebody raises there what another process has raised
     named = names_in_condition(breakpoint.condition)
     name = named[1]
     goes_on = breakpoint.is_logpoint or name in captures_by_name

@@ -40,10 +40,9 @@ class TraceHolder:
         """The trace function of a thread: a frame begins or goes on."""
         try:
             isinstance("", AS_MANY_LEVELS)
+            return self.call(frame, event, arg)
         except RecursionError:
             self.may_have_hidden = True
-        else:
-            return self.call(frame, event, arg)
         stand_back(frame, self.regain)
         return None
 
