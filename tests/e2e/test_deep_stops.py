@@ -21,7 +21,7 @@ NARROW = """
 
     def under(n):
         before = sys.getrecursionlimit()
-        sys.setrecursionlimit(len(inspect.stack()) + 25)
+        sys.setrecursionlimit(len(inspect.stack()) + 30)
         narrow = sys.getrecursionlimit()
         found = work(n), work(n + 1)
         assert sys.getrecursionlimit() == narrow
