@@ -71,10 +71,10 @@ def in_a_row(operation: str) -> str:
     return f"{operation}, in a row"
 
 
-# Turns of the program's loop that one series goes through; the first is not recorded.
-SERIES_TURNS = 4
-# Steps of a turn that end ahead of the breakpoint.
-STEPS_IN_A_TURN = 3
+# Requests of a series; the first is not recorded.
+SERIES = 31
+# Of so many rounds with pauses, one has a series behind it.
+ROUNDS_TO_A_SERIES = 4
 IN_A_ROW = [in_a_row(one) for one in (STEP, STACK, EVALUATE)]
 OPERATIONS += IN_A_ROW
 
@@ -118,7 +118,7 @@ def measure(
 ) -> Samples:
     """Everything of the table for one interpreter, without `pauses` what is in bursts alone.
 
-    A series is taken as often as a round with pauses.
+    A series is taken as often as a fourth of the rounds with pauses.
 
     Raises BenchmarkError.
     """
@@ -172,7 +172,7 @@ def _measure_rounds(
         for turn in range(strolls):
             for tour in _in_turn(tours, turn):
                 tour.stroll()
-            for tour in _in_turn(tours, turn):
+            for tour in _in_turn(tours, turn) if turn % ROUNDS_TO_A_SERIES == 0 else ():
                 tour.series()
 
 
@@ -221,21 +221,21 @@ class Tour:
         self._session.resume()
 
     def series(self) -> None:
-        """Samples of operations that are asked again and again."""
-        session = self._session
+        """Samples of operations that are asked again and again, with no breakpoint on the way."""
+        session, programs = self._session, self._programs
+        session.place(programs.main, [programs.stop])  # it is there; now it is the last one placed
+        session.clear(programs.main)
         asked: list[tuple[str, Callable[[], object]]] = [
             (STEP, session.step),
             (STACK, session.stack),
             (EVALUATE, lambda: session.evaluate(EXPRESSION)),
         ]
-        for turn in range(SERIES_TURNS):
-            for operation, call in asked:
-                for _ in range(STEPS_IN_A_TURN):
-                    if turn:
-                        self._watch(in_a_row(operation), call)
-                    else:
-                        call()
-            session.resume()
+        for operation, call in asked:
+            call()
+            for _ in range(SERIES - 1):
+                self._watch(in_a_row(operation), call)
+        session.place(programs.main, [programs.stop])
+        session.resume()
 
     def _reference_after_pause(self) -> int:
         reference = self._session.scopes()
