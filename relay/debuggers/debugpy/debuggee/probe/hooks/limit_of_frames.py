@@ -62,11 +62,10 @@ def _has_witness(frame: Any, regain: Callable[[], None]) -> bool:
         return False
     if frame.f_trace is None:
         frame.f_trace = _Witness(regain)
+    elif hasattr(type(frame.f_trace), "witness"):  # one of ours, that no other frame has
+        frame.f_trace.witness = _Witness(regain)
     else:
-        try:
-            frame.f_trace.witness = _Witness(regain)
-        except AttributeError:
-            return False
+        return False
     return True
 
 

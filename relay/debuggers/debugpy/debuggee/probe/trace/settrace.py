@@ -98,6 +98,8 @@ class SettraceListener(TraceHolder):
 class _LocalListener:
     """The trace function of one frame that is recorded."""
 
+    witness: Any = None  # see `stand_back`
+
     def __init__(self, listener: SettraceListener, inner: Any, handled: Any) -> None:
         self.listener, self.inner = listener, inner
         self.error: Any = None  # raised since the last line
