@@ -45,40 +45,41 @@ def stand_back(frame: Any, regain: Callable[[], None]) -> None:
 
     Raises RecursionError in place of the program, where that cannot go on.
     """
-    above = frame
-    for _ in range(_FRAMES_ABOVE):
-        above = above.f_back or above
-    while above is not None and not _has_witness(above, regain):
-        above = above.f_back
+    is_shared = function_of_program() is not None  # the program's own trace function stays
+    if not is_shared:
+        above = frame
+        for _ in range(_FRAMES_ABOVE):
+            above = above.f_back or above
+        while above is not None and above.f_code.co_flags & PAUSES:
+            above = above.f_back
+        if above is not None:
+            _put_witness(above, regain)
     if not _CAN_GO_ON:
         raise RecursionError(TOO_DEEP)
-    if function_of_program() is None:
+    if not is_shared:
         real_settrace()(None)
 
 
-def _has_witness(frame: Any, regain: Callable[[], None]) -> bool:
-    """Whether it is seen from now on when this frame is gone."""
-    if frame.f_code.co_flags & PAUSES:
-        return False
-    if frame.f_trace is None:
-        frame.f_trace = _Witness(regain)
-    elif hasattr(type(frame.f_trace), "witness"):  # one of ours, that no other frame has
+def _put_witness(frame: Any, regain: Callable[[], None]) -> None:
+    """It is seen from now on when this frame is gone."""
+    if hasattr(type(frame.f_trace), "witness"):  # ours, which no other frame has
         frame.f_trace.witness = _Witness(regain)
     else:
-        return False
-    return True
+        frame.f_trace = _Witness(regain, frame.f_trace)
 
 
 class _Witness:
-    """Dies with a frame, as its trace function or with that: hears nothing, and says when it is gone."""
+    """Dies with a frame, as its trace function or with that: hands on to `inner`, and says when it is gone."""
 
-    __slots__ = ("regain",)
+    __slots__ = ("inner", "regain")
 
-    def __init__(self, regain: Callable[[], None]) -> None:
-        self.regain = regain
+    def __init__(self, regain: Callable[[], None], inner: Any = None) -> None:
+        self.regain, self.inner = regain, inner
 
-    def __call__(self, frame: Any, event: str, arg: Any) -> None:
-        pass
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        if self.inner is not None:
+            self.inner = self.inner(frame, event, arg) or self.inner
+        return self
 
     def __del__(self) -> None:
         try:
