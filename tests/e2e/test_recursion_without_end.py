@@ -6,7 +6,6 @@ have come, programs ended by a SystemError on 3.11, and by SIGABRT on 3.8.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.programs import Program
-from tests.relays import environment
+from tests.relays import completed
 
 SECONDS = 90
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12"]
@@ -83,23 +82,11 @@ def run(tmp_path: Path) -> Run:
     """run(python, "--calls", …): `relay run` of the program, which has printed what it prints alone."""
     Program.write(tmp_path / "main.py", PROGRAM)
 
-    def done(argv: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            argv,
-            cwd=tmp_path,
-            env=environment(tmp_path / "state"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-
     def ran(python: str, *words: str, given: tuple[str, ...] = ()) -> str:
-        alone = done([python, "main.py", *given])
+        alone = completed([python, "main.py", *given], tmp_path, SECONDS)
         assert alone.returncode == 0, alone.stderr
         relay = [sys.executable, "-m", "relay", "run", "--python", python]
-        debugged = done([*relay, *words, "--", "main.py", *given])
+        debugged = completed([*relay, *words, "--", "main.py", *given], tmp_path, SECONDS)
         assert (debugged.returncode, debugged.stdout) == (0, alone.stdout), debugged.stderr
         return debugged.stderr
 
@@ -170,3 +157,16 @@ def test_writes_after_it_are_stops_and_history(run: Run, tmp_path: Path, version
     said = run(installed_python(version), "--break", place, "--why", "box.name")
     assert "why box.name = 'last': " in said
     assert f"'in_thread' -> 'last'  main.py:{line - 1} in work" in said
+
+
+@pytest.mark.parametrize("given", ["", "keeps"])
+@pytest.mark.parametrize("version", ["3.9", "3.11"])
+def test_two_runs_are_not_compared_by_a_part_without_a_word(
+    tmp_path: Path, version: str, given: str
+) -> None:
+    Program.write(tmp_path / "main.py", PROGRAM)
+    command = [installed_python(version), "main.py", given]
+    relay = [sys.executable, "-m", "relay", "diff", "--"]
+    done = completed([*relay, *command, ":::", *command], tmp_path, SECONDS)
+    broke_off = "the recording broke off: RecursionError: maximum recursion depth exceeded"
+    assert broke_off in done.stdout + done.stderr

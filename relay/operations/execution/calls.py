@@ -192,7 +192,7 @@ async def _result(
     incomplete = cut(f"\nIncomplete: {reason}", view.max_chars // 2) if reason else ""
     found = calls_text(record, view.max_chars - size(incomplete), await _failure_left(session))
     none = ""
-    if record["calls"] == 0 and not any(one.record.get("hidden") for one in records.found):
+    if record["calls"] == 0 and not records.may_have_hidden:
         room = max(view.max_chars - size(found.text) - size(incomplete), 0)
         none = await _why_none(session, record, start, room)
     return await present_as(

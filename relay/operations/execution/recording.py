@@ -105,6 +105,11 @@ class Records(NamedTuple):
     struck: Sequence[Mapping[str, Any]] = ()
     """Processes that handled the signal which ended them in the end, and said nothing after it had come."""
 
+    @property
+    def may_have_hidden(self) -> bool:
+        """Whether a thread has come near its limit of frames, where it is not traced before Python 3.12."""
+        return any(one.record.get("hidden") for one in self.found)
+
     def unknown(self) -> str | None:
         """What may be missing, of which processes, in words; None if nothing."""
         words = []
@@ -117,7 +122,7 @@ class Records(NamedTuple):
         if self.silent:
             does = "does" if len(self.silent) == 1 else "do"
             words.append(f"{_numbers(self.silent)} {does} not answer")
-        if any(one.record.get("hidden") for one in self.found):
+        if self.may_have_hidden:
             words.append("before Python 3.12 a RecursionError hides calls for a while")
         return "; ".join(words) or None
 

@@ -342,7 +342,7 @@ async def _result(
     paths = () if root is None else paths_of(root)
     sources = await TracedSources.read(paths, record.get("sources", {}))
     tree = None if root is None else tree_of(root, sources.text)
-    if _is_never_called(record):
+    if _is_never_called(record) and not records.may_have_hidden:
         meant = "" if unknown is None else await what_is_meant_instead(session, unknown)
         reason = f"{reason}{meant or copy_of_traced(session)}"
     if root is None and not (record["called"] or record.get("passed")):
@@ -449,7 +449,7 @@ def _reason(session: Session, record: Record, records: Records) -> str | None:
 def _is_never_called(record: Record) -> bool:
     """Whether the program has ended, and is known to have made no such call."""
     is_over = record is not NOT_REPORTED and record["state"] == "ended" and record["root"] is None
-    return is_over and not (record["called"] or record.get("passed") or record.get("hidden"))
+    return is_over and not (record["called"] or record.get("passed"))
 
 
 def _calls_so_far(record: Record) -> str:

@@ -92,6 +92,7 @@ class CallRecord:
         self.others: set[int] = set()  # threads of the debugger
         self.state = "recording"  # stopped, ended, replaced
         self.complaint: str | None = None
+        self.may_have_hidden = False  # calls, from a thread near its limit of frames; before 3.12
         self.is_active = True
 
     def begin(self, frame: Any, function: OwnFunction) -> None:
@@ -269,6 +270,7 @@ class CallRecord:
         return {
             "state": self.state,
             "complaint": self.complaint,
+            "hidden": self.may_have_hidden,
             "calls": self.tree.total(),
             "own": self.scope.asked,
             "is_focused": self.scope.focused,

@@ -58,7 +58,6 @@ class _Recording:
         self.listener: Any = None
         self.other_tree: str | None = None
         self.is_read = True  # after its end
-        self.may_have_hidden = False  # calls; before Python 3.12
         self.lock: Any = threading.RLock()  # while it ends
 
 
@@ -99,7 +98,6 @@ def calls_start(
         record = CallRecord(scope, calls, WholeCalls(calls.note_whole_until, **(whole or {})))
         read_what_is_compiled()
     _recording.record, _recording.other_tree = record, other_tree
-    _recording.may_have_hidden = False
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace
     _recording.listener, _recording.is_read = listener(record), False
     if seed is not None:
@@ -144,14 +142,7 @@ def report_calls() -> None:
 
 def _calls_answer(record: CallRecord) -> dict[str, Any]:
     strayed = _imported_from(_recording.other_tree) if _recording.other_tree else []
-    _note_hidden()
-    hidden = _recording.may_have_hidden
-    return dict(record.answer(_MOST_CALL_ROWS), draws=has_drawn(), strayed=strayed, hidden=hidden)
-
-
-def _note_hidden() -> None:
-    if getattr(_recording.listener, "may_have_hidden", False):
-        _recording.may_have_hidden = True
+    return dict(record.answer(_MOST_CALL_ROWS), draws=has_drawn(), strayed=strayed)
 
 
 def _imported_from(tree: str) -> list[str]:
@@ -180,7 +171,6 @@ def _end_calls(state: str) -> None:
             leave_what_is_compiled()
             gather_addresses()
             give_back_chance()
-        _note_hidden()
         _recording.listener = None
         if listener is not None:
             attempt(listener.stop)

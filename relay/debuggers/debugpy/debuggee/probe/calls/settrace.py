@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         tracing_state,
         wanted_trace_function,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import with_room
+    from relay.debuggers.debugpy.debuggee.probe.process.frame_room import TOO_DEEP, with_room
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.values.types import qualname_of
@@ -49,7 +49,7 @@ class CallsSettrace(TraceHolder):
 
     def __init__(self, record: CallRecord) -> None:
         super().__init__()
-        self.record = record
+        self.record = self.recorded = record
         self.had_hook = True  # of new threads
         # What two runs are compared by is whole, or broken off.
         self.note = with_room if record.stream is None else _with_what_there_is
@@ -81,6 +81,10 @@ class CallsSettrace(TraceHolder):
         """Somebody else takes the place in all threads."""
         self.record.finish("replaced")
 
+    def hide_calls(self) -> None:
+        if self.record.stream is not None:
+            with_room(self.record.failed, RecursionError(TOO_DEEP))
+
     def has_regained(self) -> None:
         self.record.leave_unseen()
 
@@ -101,8 +105,8 @@ class CallsSettrace(TraceHolder):
                 self.note(record.begin, frame, function)
             if id(frame) not in record.open:
                 return inner
-        except RecursionError as error:
-            self.has_no_room(frame, error)
+        except RecursionError:
+            self.has_no_room(frame)
             raise
         except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             record.failed(error)
@@ -114,11 +118,11 @@ class CallsSettrace(TraceHolder):
             listener.note_handled(frame, record.open[id(frame)].is_handling)
         return listener
 
-    def has_no_room(self, frame: Any, error: RecursionError) -> None:
+    def has_no_room(self, frame: Any) -> None:
         """For what this frame has come to."""
         self.record.open.pop(id(frame), None)
-        if self.record.stream is not None:
-            self.record.failed(error)
+        self.record.may_have_hidden = True
+        self.hide_calls()
 
     def _inner(self, frame: Any, event: str, arg: Any) -> Any:
         theirs = trace_call if tracing_state.can_wait else wanted_trace_function()
@@ -173,8 +177,8 @@ class _CallListener:
                 elif event == "line" and not self._is_being_left(frame):
                     self.thrown_at = self.raised_at = None
                     self.note_handled(frame)
-            except RecursionError as error:
-                self.listener.has_no_room(frame, error)
+            except RecursionError:
+                self.listener.has_no_room(frame)
                 raise
             except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)

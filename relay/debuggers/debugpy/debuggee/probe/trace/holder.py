@@ -29,7 +29,7 @@ class TraceHolder:
 
     def __init__(self) -> None:
         self.set_trace: Any = None  # pydevd's own way to set a thread's trace function
-        self.may_have_hidden = False  # calls, from a thread that came to the limit of frames
+        self.recorded: Any = None  # what has `may_have_hidden`: calls, from a thread that came to the limit of frames
 
     @property
     def is_active(self) -> bool:
@@ -42,13 +42,17 @@ class TraceHolder:
             isinstance("", AS_MANY_LEVELS)
             return self.call(frame, event, arg)
         except RecursionError:
-            self.may_have_hidden = True
+            self.recorded.may_have_hidden = True
+        self.hide_calls()
         stand_back(frame, self.regain)
         return None
 
     def call(self, frame: Any, event: str, arg: Any) -> Any:
         """What `on_call` does where there are frames enough."""
         raise NotImplementedError
+
+    def hide_calls(self) -> None:
+        """This thread is not traced from here on, and perhaps never again."""
 
     def has_regained(self) -> None:
         """A thread is traced again, in which calls may have ended that nobody heard of."""

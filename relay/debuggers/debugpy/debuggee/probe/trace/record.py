@@ -96,6 +96,7 @@ class FrameTrace:
         self.texts = ValueTexts(reveal)
         self.complaint: str | None = None  # what its condition has raised
         self.fault: str | None = None  # why nothing is recorded any more, if it is the debugger's
+        self.may_have_hidden = False  # calls, from a thread near its limit of frames; before 3.12
 
     @property
     def is_active(self) -> bool:
@@ -437,6 +438,7 @@ class FrameTrace:
             "truncated": self.truncated or self.texts.truncated,
             "complaint": self.complaint,
             "fault": self.fault,
+            "hidden": self.may_have_hidden,
             "root": None if self.root is None else self.root.record,
         }
 

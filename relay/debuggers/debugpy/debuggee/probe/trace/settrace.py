@@ -43,7 +43,7 @@ class SettraceListener(TraceHolder):
 
     def __init__(self, trace: FrameTrace) -> None:
         super().__init__()
-        self.trace = trace
+        self.trace = self.recorded = trace
         self.name = traced_name()  # of the codes that may be meant: others are let go at once
 
     @property

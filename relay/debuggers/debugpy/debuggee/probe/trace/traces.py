@@ -204,8 +204,7 @@ def end_if_unseen() -> None:
 
 
 def _trace_answer(trace: FrameTrace) -> dict[str, Any]:
-    hidden = bool(getattr(_held.listener, "may_have_hidden", False))
-    return {**trace.answer(), "sources": unfiled_sources(trace), "hidden": hidden}
+    return {**trace.answer(), "sources": unfiled_sources(trace)}
 
 
 def traced_files() -> list[str]:

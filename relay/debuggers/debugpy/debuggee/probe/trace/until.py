@@ -539,6 +539,7 @@ class UntilTrace(FrameTrace):
             raised=raised,
             complaint=self.complaint,
             fault=self.fault,
+            hidden=self.may_have_hidden,
             until_error=self.until_error,
             until_error_of_result=self.is_error_of_result,
         )
