@@ -10,6 +10,7 @@ launch on. The state of a test is new, so all share that one directory of it.
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -49,6 +50,20 @@ def with_compiled_code(state_dir: Path) -> Path:
         with suppress(FileExistsError):
             (state_dir / "cache").symlink_to(shared)
     return state_dir
+
+
+def completed(argv: list[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    """The command, run to its end in the folder, without standard input; relays keep their state below that."""
+    return subprocess.run(
+        argv,
+        cwd=folder,
+        env=environment(folder / "state"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
 
 
 def environment(state_dir: Path) -> dict[str, str]:

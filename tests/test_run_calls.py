@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import Program
-from tests.relays import environment
+from tests.relays import completed
 
 SECONDS = 90
 
@@ -46,16 +46,7 @@ def run(tmp_path: Path) -> Run:
     """run("--calls", …) runs `relay run` in the directory of the program."""
 
     def ran(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "relay", "run", *words],
-            cwd=tmp_path,
-            env=environment(tmp_path / "state"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        return completed([sys.executable, "-m", "relay", "run", *words], tmp_path, SECONDS)
 
     return ran
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.relays import environment
+from tests.relays import completed
 
 SECONDS = 120
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -491,13 +491,5 @@ def end_of(tests: str, folder: Path, *options: str) -> dict[str, Any]:
 
 
 def relay_run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "relay", "run", "--on-exception", *words],
-        cwd=folder,
-        env=environment(folder / "state"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    argv = [sys.executable, "-m", "relay", "run", "--on-exception", *words]
+    return completed(argv, folder, SECONDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api
 from tests.programs import Program
-from tests.relays import environment
+from tests.relays import completed
 
 SECONDS = 90
 
@@ -51,16 +50,8 @@ def run(tmp_path: Path) -> Run:
     """run(python, "--break", …, "main.py"): what `relay run` reports, which passes on the program's exit code 0."""
 
     def ran(python: str, *words: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "relay", "run", "--python", python, *words],
-            cwd=tmp_path,
-            env=environment(tmp_path / "state"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        argv = [sys.executable, "-m", "relay", "run", "--python", python, *words]
+        done = completed(argv, tmp_path, SECONDS)
         assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
         return done.stderr
 

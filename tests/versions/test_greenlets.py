@@ -14,7 +14,7 @@ from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import target
 from tests.e2e.test_hangs import hang
 from tests.programs import Program
-from tests.relays import environment
+from tests.relays import completed
 
 GEVENT = "gevent greenlet zope.event zope.interface"
 EVENTLET = "eventlet greenlet dnspython"
@@ -161,16 +161,7 @@ def test_calls_in_new_threads_beside_an_installed_gevent_are_seen_from_the_start
 ) -> None:
     Program.write(tmp_path / "main.py", PATCHES_NOTHING)
     words = ["--python", python_with(GEVENT), question, "main.py:work", "main.py"]
-    done = subprocess.run(
-        [sys.executable, "-m", "relay", "run", *words],
-        cwd=tmp_path,
-        env=environment(tmp_path / "state"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
+    done = completed([sys.executable, "-m", "relay", "run", *words], tmp_path, 90)
     seen = "work(number=21) → 42\n" if question == "--calls" else "trace of work(number=21) at "
     assert seen in done.stderr
 
