@@ -124,7 +124,7 @@ async def _launch(
 
 
 def _fresh(setting: Setting) -> list[Any]:
-    return [replace(breakpoint) for breakpoint in setting.breakpoints]
+    return [replace(breakpoint, hit_count=0) for breakpoint in setting.breakpoints]
 
 
 async def _arrival(hidden: Session, cursor: int, wanted: Place | None) -> None:
@@ -157,7 +157,7 @@ def _compare(wanted: Place | None, stop: Stop) -> None:
 
 async def _set(hidden: Session, before: Setting, setting: Setting) -> None:
     """Put what stops the program in force, as it was in the first run from there on."""
-    if setting == before:
+    if setting.is_as(before):
         return
     paths = dict.fromkeys(hidden.breakpoints.paths())
     for breakpoint in list(hidden.breakpoints):

@@ -101,9 +101,12 @@ class BreakpointTable:
         self._by_place: dict[tuple[str, int], Breakpoint] = {}
         self._numbers = itertools.count(1)
         self._by_dap_id: dict[int, list[str]] = {}
+        self._stopping: tuple[Breakpoint, ...] | None = None
 
     # Invariants: the first two dicts hold the same breakpoints. The third has the numbers that the
     # debuggers of this run gave, also for breakpoints that were removed since; the latest is last.
+    # What a client has said of a breakpoint is changed by another one in its place alone, and then
+    # nothing is stopping that was found before.
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -129,6 +132,7 @@ class BreakpointTable:
 
         changed: as they were stored, or as they were removed. Ids that were given out stay used.
         """
+        self._stopping = None
         for last in {breakpoint.id: breakpoint for breakpoint in changed}.values():
             before = earlier.get(last.id)
             after = None if last is before else last  # what was removed is as it was
@@ -141,6 +145,15 @@ class BreakpointTable:
             if before is not None:
                 self._by_id[before.id] = self._by_place[before.place] = before
         self._by_id = {number: self._by_id[number] for number in sorted(self._by_id, key=_number)}
+
+    def stopping(self) -> tuple[Breakpoint, ...]:
+        """Those that stop a program, in order: the same tuple as long as no client changes one."""
+        if self._stopping is None:
+            found = self._by_id.values()
+            self._stopping = tuple(
+                b for b in found if b.enabled and b.log_message is None and b.capture is None
+            )
+        return self._stopping
 
     def get(self, breakpoint_id: str) -> Breakpoint | None:
         return self._by_id.get(breakpoint_id)
@@ -190,6 +203,7 @@ class BreakpointTable:
             stored = replace(breakpoint, id=earlier.id, hit_count=earlier.hit_count)
         self._by_id[stored.id] = stored
         self._by_place[place] = stored
+        self._stopping = None
         return stored
 
     def load(self, kept: Iterable[Breakpoint]) -> None:
@@ -206,6 +220,7 @@ class BreakpointTable:
         """Take out one breakpoint; raises KeyError if there is none of that id."""
         breakpoint = self._by_id.pop(breakpoint_id)
         del self._by_place[breakpoint.place]
+        self._stopping = None
         return breakpoint
 
     def change(self, breakpoint: Breakpoint) -> Breakpoint:
@@ -213,6 +228,7 @@ class BreakpointTable:
         del self._by_place[self._by_id[breakpoint.id].place]
         assert breakpoint.place not in self._by_place
         self._by_id[breakpoint.id] = self._by_place[breakpoint.place] = breakpoint
+        self._stopping = None
         return breakpoint
 
     def active_in(self, path: str) -> list[Breakpoint]:

@@ -33,14 +33,22 @@ REPEATED_REASONS = frozenset(
 """Of stops: those that the same commands come to again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Setting:
     """Where the program is to stop: breakpoints that stop it, and exceptions."""
 
-    asked: tuple[tuple[object, ...], ...] = ()
-    """Of each breakpoint what a client has said: what else it has is learned as the program runs."""
+    breakpoints: tuple[Breakpoint, ...] = ()
     exceptions: ExceptionBreakpoints = field(default_factory=ExceptionBreakpoints)
-    breakpoints: tuple[Breakpoint, ...] = field(default=(), compare=False)
+
+    def is_as(self, other: Setting) -> bool:
+        """Whether a client has asked for the same: what else breakpoints have is learned in a run."""
+        if self.exceptions != other.exceptions:
+            return False
+        # Most often nothing was set meanwhile, and then a stop is not to cost what many breakpoints do.
+        return self.breakpoints is other.breakpoints or self._asked() == other._asked()
+
+    def _asked(self) -> list[tuple[object, ...]]:
+        return [(one.place, one.condition, one.hit_condition) for one in self.breakpoints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,7 @@ class Journey:
         elif stop.reason not in REPEATED_REASONS or (self._was_traced(stop)):
             self.not_come_to = stop.id, place
             self.disturb(NOT_COME_TO)
-        elif goes_by != setting:
+        elif not goes_by.is_as(setting):
             self.disturb("breakpoints were changed while it ran")
         elif self.legs:
             self.legs[-1] = replace(self.legs[-1], arrived=place)
@@ -149,9 +157,7 @@ class Journey:
 
 def setting_of(table: BreakpointTable, exceptions: ExceptionBreakpoints) -> Setting:
     """What stops a program now. Breakpoints that never stop are left out."""
-    stopping = [b for b in table if b.enabled and b.log_message is None and b.capture is None]
-    asked = tuple((b.place, b.condition, b.hit_condition) for b in stopping)
-    return Setting(asked, exceptions, tuple(replace(b, hit_count=0) for b in stopping))
+    return Setting(table.stopping(), exceptions)
 
 
 def leg_of(
