@@ -80,7 +80,7 @@ def test_a_program_that_computes_goes_on_when_it_has_written_its_stacks() -> Non
     assert found
     for stacks in found:
         functions = {frame.function for thread in stacks for frame in thread.frames}
-        assert functions & {"first", "second"}, stacks
+        assert functions >= {"compute"}, stacks  # at times between two calls of it
 
 
 def test_of_a_process_that_is_gone_there_are_no_stacks() -> None:
