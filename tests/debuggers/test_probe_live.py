@@ -130,13 +130,17 @@ class Debuggee:
         assert self.peer.request("setBreakpoints", where)["success"]
         self.peer.request("setExceptionBreakpoints", {"filters": list(filters)})
         if inject:
-            # As bytecode, where it runs ours: it takes a third of the time.
-            optimize = sys.flags.optimize if self.python == sys.executable else None
-            assert self.answer(self.send(probe_calls.injection(optimize)))["ok"]
-        if filters:
+            self.inject()
+        if filters and inject:
             assert self.ask("refine_exceptions")["by"] == "probe"
         assert self.peer.request("configurationDone")["success"]
         return self
+
+    def inject(self) -> None:
+        """From here on the probe is there."""
+        # As bytecode, where it runs ours: it takes a third of the time.
+        optimize = sys.flags.optimize if self.python == sys.executable else None
+        assert self.answer(self.send(probe_calls.injection(optimize)))["ok"]
 
     def ask(self, do: str, **arguments: Any) -> Answer:
         """On pydevd's thread."""
@@ -266,6 +270,61 @@ def test_tour(debug: Any, python: str) -> None:
     assert changed["value"] == "8"
     assert stop.evaluate("missing", frame=1)["exception"].startswith("NameError")
     assert debuggee.finish(stop) == "stopped\n8 new 2 -7 3\n"
+
+
+STACKS = """
+    import functools, textwrap
+    made = {}
+    exec(compile("def without_file(call):\\n    return call()", "<made>", "exec"), made)
+
+    def deep(left):
+        if left:
+            return deep(left - 1)
+        print("here")  # @deep
+        try:
+            raise KeyError("cause")
+        except KeyError as cause:
+            raise ValueError("worth") from cause
+
+    def sorted_by(value):
+        return made["without_file"](functools.partial(deep, value))
+
+    try:
+        sorted([1], key=sorted_by)
+    except ValueError:
+        pass
+    textwrap.indent("a", "-", predicate=lambda line: print("there"))  # @there
+"""
+
+
+@on_every_python
+@pytest.mark.parametrize(
+    ("marks", "filters"), [(("deep",), ()), (("there",), ()), ((), ("raised",))]
+)
+def test_a_stack_is_answered_as_by_the_debugger_itself(
+    debug: Any, python: str, marks: tuple[str, ...], filters: tuple[str, ...]
+) -> None:
+    """What the relay reads of it: of frames of a library, without a file, of a traceback's columns."""
+    debuggee = debug(python, STACKS).start(*marks, filters=filters, inject=False)
+    stop = debuggee.stop()
+    if filters:
+        debuggee.peer.send("continue", {"threadId": stop.thread})
+        stop = debuggee.stop()  # at the second, which has a cause
+    itself = read_of(stop.frames)
+    debuggee.inject()
+    debuggee.ask("install")
+    answered = debuggee.peer.request("stackTrace", {"threadId": stop.thread})["body"]
+    assert read_of(answered["stackFrames"]) == itself
+    assert answered["totalFrames"] == len(itself) > 1
+    page = {"threadId": stop.thread, "startFrame": 1, "levels": 1}
+    asked = debuggee.peer.request("stackTrace", page)["body"]
+    assert (read_of(asked["stackFrames"]), asked["totalFrames"]) == (itself[1:2], len(itself))
+
+
+def read_of(frames: list[Answer]) -> list[tuple[Any, ...]]:
+    """What the relay takes from each."""
+    asked = ("id", "name", "line", "column", "presentationHint")
+    return [(*(one.get(name) for name in asked), one["source"]["path"]) for one in frames]
 
 
 @on_both

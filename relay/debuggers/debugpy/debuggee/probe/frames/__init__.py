@@ -8,6 +8,7 @@ frame_moves         frames that are made to go on in another code
 kept_locals         what was looked at, which a frame keeps no longer as it runs on
 made_frames         those that a library has made for a traceback
 templates           where a frame that renders a template is to be shown
+stack_answers       the answer to `stackTrace`, made directly
 snapshot            the locals of several frames in one answer, within one budget
 report              the locals that matter and the whole stack, for a short report
 returns             what calls returned while the program was stepped

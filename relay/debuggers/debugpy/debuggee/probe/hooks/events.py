@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import innermost_frames
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 
@@ -83,8 +84,7 @@ def _is_any_busy(py_db: Any) -> bool:
     """Whether a thread of the debugger's is in the middle of a request: its answer is yet to come."""
     threads = [thread.ident for thread in list(py_db.created_pydb_daemon_threads)]
     # Not all of them: with its own among them, this call would keep the program's alive.
-    tops = [top for ident, top in sys._current_frames().items() if ident in threads]
-    for top in tops:
+    for top in list(filter(None, map(innermost_frames().get, threads))):
         frame: Any = top
         while frame is not None:
             if frame.f_code.co_name in _AT_A_REQUEST:

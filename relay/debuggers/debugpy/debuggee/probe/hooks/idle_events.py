@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import operations_named
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
+        debugger_threading,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import give_back_own_modules
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        is_program_thread,
         someone_steps_or_stops,
         tracing_state,
     )
@@ -93,6 +95,7 @@ class _IdleEvents:
 
 class _ThisThread(threading.local):
     is_known = False  # to pydevd, which learns of some threads at their first event only
+    is_debuggers: bool | None = None  # None until its first event
 
 
 _idle = _IdleEvents()
@@ -134,6 +137,16 @@ def leave_out(epoch: Any) -> Any:
     """What a callback answers, last of all, which needs its place no more as far as it has found in this epoch."""
     epoch.has_left_out = True
     return MONITORING.DISABLE if _idle.epoch is epoch else None
+
+
+def is_in_debuggers_thread() -> bool:
+    """Whether this thread is one of the debugger's own. While the program stands every call there is an
+    event: a step makes a hundred, of which pydevd finds out each time that they are nothing to it."""
+    known = _this_thread.is_debuggers
+    if known is None:
+        ident = debugger_threading().get_ident()
+        known = _this_thread.is_debuggers = not attempt(is_program_thread, ident, default=True)
+    return known
 
 
 def stand_before_pydevd() -> None:
@@ -313,6 +326,8 @@ def _on_line(code: Any, line: int) -> Any:
 
 
 def _on_start(code: Any, offset: int) -> Any:
+    if is_in_debuggers_thread():
+        return None
     epoch = _idle.epoch
     # The first call of each function costs pydevd ten times as much, and most are of libraries.
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import patch_kept_locals
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_answers import answer_stacks_directly
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import show_templates
     from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
         answer_commands_promptly,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.process.liveness import keep_exit_functions
     from relay.debuggers.debugpy.debuggee.probe.process.unwarned import keep_filters
+    from relay.debuggers.debugpy.debuggee.probe.stops.all_threads import hold_and_let_go_at_once
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_on_arrival
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import patch_entry
@@ -102,6 +104,7 @@ def patch_program() -> None:
     apply_patch("lost directory", place_files_of_lost_directory)
     apply_patch("equal codes", separate_equal_codes)
     apply_patch("templates", show_templates)
+    apply_patch("stacks", answer_stacks_directly)
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
     apply_patch("jumps", jump_without_warning)
@@ -110,6 +113,7 @@ def patch_program() -> None:
     apply_patch("returns", patch_returns)
     apply_patch("kept locals", patch_kept_locals)
     apply_patch("resumes", patch_resumes)
+    apply_patch("all threads", hold_and_let_go_at_once)
     apply_patch("stops", announce_stops)
     apply_patch("arrivals", ask_on_arrival)
 

@@ -201,6 +201,19 @@ NEEDS = (
         },
     ),
     Need(
+        "all threads",
+        False,
+        "a step takes long in a program with a hundred threads",
+        {
+            "_pydevd_bundle.pydevd_thread_lifecycle": "PYDEVD_USE_SYS_MONITORING mark_thread_suspended"
+            " resume_threads set_additional_thread_info suspend_all_threads",
+            "_pydevd_bundle.pydevd_utils": "get_non_pydevd_threads",
+            _INFO: "is_in_wait_loop pydev_original_step_cmd pydev_state pydev_step_cmd pydev_step_stop"
+            " suspend_type update_stepping_info",
+            _PYDB: "get_internal_queue_and_event set_trace_for_frame_and_parents",
+        },
+    ),
+    Need(
         "arrivals",
         False,
         "a thread that comes to a breakpoint, or raises, while another stops passes it uncounted",
@@ -364,6 +377,17 @@ NEEDS = (
         False,
         "the stack shows the Python code of templates, and not their own lines",
         {_FACTORY: "_iter_visible_frames_info"},
+    ),
+    Need(
+        "stacks",
+        False,
+        "a deep stack takes long to be seen",
+        {
+            _FACTORY: "_iter_visible_frames_info make_get_thread_stack_message",
+            _FRAMES: "get_frames_list",
+            _PYDB: "is_files_filter_enabled suspended_frames_manager",
+            _SCHEMA: "_translate_id_to_dap",
+        },
     ),
     Need(
         "hidden files",

@@ -61,7 +61,13 @@ def top_frame_of(ident: int) -> Any:
 
     Where it is asked of many threads in turn, to leave out those of the debugger each time would take long.
     """
-    return getattr(sys._current_frames, _OF_PYTHON, sys._current_frames)().get(ident)
+    return innermost_frames().get(ident)
+
+
+def innermost_frames() -> Any:
+    """The innermost frame of each thread by its ident, those of the debugger's too. Who asks from a
+    frame that is one of them clears the dict, or it and all that its variables have stays."""
+    return getattr(sys._current_frames, _OF_PYTHON, sys._current_frames)()
 
 
 def keep_no_frames() -> None:
@@ -107,7 +113,7 @@ def _forget_ended_dummies() -> None:
         ident for ident, one in list(known._active.items()) if type(one) is known._DummyThread
     ]
     if dummies:
-        tops: Any = getattr(sys._current_frames, _OF_PYTHON, sys._current_frames)()
+        tops = innermost_frames()
         running = set(tops)
         tops.clear()
         for ident in dummies:

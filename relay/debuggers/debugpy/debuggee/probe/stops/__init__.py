@@ -16,6 +16,7 @@ expected          whether the program waits for the exception, as in a `with`
 exceptions        the exception of a stop: message, causes, traceback
 stop_places       where a stop is, said ahead of it by the thread that stops
 own_stops         threads that meet breakpoints together: one stop at a time
+all_threads       all threads held for a stop, and let run on
 resumes           resumes that pydevd reports too late, or not at all
 threads           which threads are stopped, and how one runs on alone
 """

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
+        is_in_debuggers_thread,
         leave_out,
         present_epoch,
         stand_at_jump,
@@ -117,6 +118,8 @@ def pydevd_thread() -> Any:
 
 def _on_resume(code: Any, offset: int) -> Any:
     """What pydevd does at a call. No event again until breakpoints or steps change."""
+    if is_in_debuggers_thread():
+        return None
     thread, epoch = pydevd_thread(), present_epoch()
     about = getattr(thread, "additional_info", None)
     if about is None or about.is_tracing:  # what is looked at in a stopped thread is not traced
