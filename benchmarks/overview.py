@@ -46,6 +46,7 @@ PRINTED = {
     "processes": ("processes.py",),
     "waiters": ("waiters.py",),
     "crowd": ("crowd.py",),
+    "surroundings": ("surroundings.py",),
     "floods": ("floods.py",),
     "attaches": ("attaches.py",),
     "perl adapter": ("perl_adapter.py",),

@@ -89,6 +89,7 @@ PARTS = (
     "hooks/hidden_files",
     "hooks/lost_directory",
     "hooks/equal_codes",
+    "hooks/known_codes",
     "hooks/install",
     "stops/entry_stop",
     "stops/steps",

@@ -17,6 +17,7 @@ struck           what a signal's handler raises in pydevd's trace function, hand
 monitoring_tool  a tool number of `sys.monitoring`, taken and given back: 3.12 and later
 idle_events      events at which pydevd would do nothing, left out by Python: 3.12 and later
 equal_codes      what pydevd knows of a code, for each file by itself: 3.12 and later
+known_codes      whose a code is, without hashing it
 hidden_files     files of the standard library by their place, not by their name
 lost_directory   files with a relative name where the current directory is gone
 own_modules      pydevd's modules in `sys.modules`, where the program has taken them out

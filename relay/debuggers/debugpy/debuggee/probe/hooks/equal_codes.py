@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import LatestCodes
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import events_module
 
 _INFO_OF_CODES = "_code_to_func_code_info_cache"
@@ -22,12 +23,18 @@ class _ByFileAndCode:
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, Any], Any] = {}
+        self._latest = LatestCodes()  # asked at each event: no code is to be hashed for it
 
     def __setitem__(self, code: Any, known: Any) -> None:
-        self._entries[code.co_filename, code] = known
+        self._entries[code.co_filename, code] = self._latest[code] = known
 
     def get(self, code: Any) -> Any:
-        return self._entries.get((code.co_filename, code))
+        known = self._latest.get(code)
+        if known is None:
+            known = self._entries.get((code.co_filename, code))
+            if known is not None:
+                self._latest[code] = known
+        return known
 
 
 def separate_equal_codes() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.equal_codes import separate_equal_codes
     from relay.debuggers.debugpy.debuggee.probe.hooks.hidden_files import hide_by_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import leave_idle_events_out
+    from relay.debuggers.debugpy.debuggee.probe.hooks.known_codes import know_codes_at_once
     from relay.debuggers.debugpy.debuggee.probe.hooks.late_loads import (
         give_back_modules,
         leave_frameworks_out,
@@ -103,6 +104,7 @@ def patch_program() -> None:
     apply_patch("hidden files", hide_by_place)
     apply_patch("lost directory", place_files_of_lost_directory)
     apply_patch("equal codes", separate_equal_codes)
+    apply_patch("known codes", know_codes_at_once)
     apply_patch("templates", show_templates)
     apply_patch("stacks", answer_stacks_directly)
     apply_patch("children", announce_children)

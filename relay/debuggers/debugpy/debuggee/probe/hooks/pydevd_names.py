@@ -408,6 +408,12 @@ NEEDS = (
         {_CONSTANTS: "PYDEVD_USE_SYS_MONITORING", _MONITORING: "ThreadInfo"},
     ),
     Need(
+        "known codes",
+        False,
+        "a step takes long below long functions, and in long files",
+        {_PYDB: "get_file_type in_project_scope _clear_caches"},
+    ),
+    Need(
         "forks",
         False,
         "a forked child may hang at a breakpoint",
