@@ -133,11 +133,22 @@ class EventLog:
         Returns it at once if it is there. None when `timeout` seconds have passed, or
         when the log is closed and has no such event. Always a checkpoint.
         """
-        with trio.move_on_after(max(timeout, 0)):
+        if self._is_there(after, types) or timeout <= 0:
             await trio.lowlevel.checkpoint()
-            while not self.closed and not self._matching(after, 1, types):
-                await self._waiters.wait(types)
+        elif timeout == math.inf:
+            await self._until_there(after, types)
+        else:
+            with trio.move_on_after(timeout):
+                await self._until_there(after, types)
         return self.first(after, types=types)
+
+    async def _until_there(self, after: int, types: Set[str] | None) -> None:
+        while not self._is_there(after, types):
+            await self._waiters.wait(types)
+
+    def _is_there(self, after: int, types: Set[str] | None) -> bool:
+        """Whether nobody has to wait for such an event: it is there, or will never be."""
+        return self.closed or bool(self._matching(after, 1, types))
 
     def first(self, after: int, *, types: Set[str] | None = None) -> Event | None:
         """The first event numbered above `after` that has one of `types` (None: any), if it is there."""

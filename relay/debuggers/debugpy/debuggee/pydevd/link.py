@@ -31,6 +31,9 @@ EXEC_SOURCE = "def _exec(t, call, *args):\n    call(*args)\n"
 NO_SIGPIPE = getattr(socket, "MSG_NOSIGNAL", 0)
 BATCH_BYTES = 256 * 1024
 GO = "configurationDone"
+# What a resume says comes right after its answer: both go out together, and wake the relay once.
+RESUMING = frozenset(("continue", "next", "stepIn", "stepOut"))
+SAID_SECONDS = 0.001
 CONFIRMING_SECONDS = 1.0
 # The relay reads all the time; one that does not for this long is as good as dead.
 LAST_WORDS_SECONDS = 30.0
@@ -359,10 +362,16 @@ def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any
             confirms = False
             while True:
                 command.send(batch)
-                confirms = confirms or (command.as_dict or {}).get("command") == GO
-                if command.id == last or batch.is_full() or self._cmd_queue.empty():
+                answered = (command.as_dict or {}).get("command")
+                confirms = confirms or answered == GO
+                if command.id == last or batch.is_full():
                     break
-                command = self._cmd_queue.get()
+                try:
+                    command = self._cmd_queue.get(
+                        timeout=SAID_SECONDS if answered in RESUMING else 0
+                    )
+                except queue.Empty:
+                    break
             batch.flush()
             if confirms:
                 self.confirmed.set()
