@@ -55,7 +55,7 @@ async def test_of_a_program_that_took_its_record_along_no_more_is_offered(
             await client.call("debug_run", script="main.py", stop_on_entry=True)
             text = await client.call("debug_trace", target="leave")
             assert text.splitlines() == [
-                "the program ended at once, and what was recorded went with it",
+                "the program ended at once, and what was recorded, if anything, went with it",
                 "now terminated, exit code 3",
             ]
             assert await client.call("debug_trace") == text

@@ -27,8 +27,8 @@ MOST_NAMED = 3
 """Of other processes."""
 OTHERWISE = "Set a breakpoint in the function instead, and step"
 
-GONE = "the program ended at once, and what was recorded went with it"
-"""Why there is no record of a program that was killed, or left by `os._exit`."""
+GONE = "the program ended at once, and what was recorded, if anything, went with it"
+"""Why there is no record of a program that was killed, left by `os._exit`, or could not be found."""
 
 
 class Question(NamedTuple):
