@@ -145,6 +145,8 @@ def is_in_debuggers_thread() -> bool:
     known = _this_thread.is_debuggers
     if known is None:
         ident = debugger_threading().get_ident()
+        if ident not in debugger_threading()._active:
+            return False  # it begins: it is not known yet whose it is
         known = _this_thread.is_debuggers = not attempt(is_program_thread, ident, default=True)
     return known
 
