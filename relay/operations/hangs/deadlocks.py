@@ -18,23 +18,17 @@ def deadlocks(
     """The circles, each from its first thread on, or else its first task; none shares one with another."""
     waiters = [*threads, *map(_as_waiter, tasks)]
     by_ident = {one["ident"]: one for one in waiters}
-    stuck = {ident for ident in by_ident if _holders(by_ident[ident])}
-    while True:
-        # Whoever waits for one that may go on may go on itself.
-        left = {ident for ident in stuck if _is_stuck(by_ident[ident], stuck)}
-        if left == stuck:
-            break
-        stuck = left
+    stuck = _stuck(by_ident)
     circles: list[list[Waiter]] = []
     reported: set[Any] = set()
     for waiter in waiters:
-        way: list[Any] = []
+        way: dict[Any, int] = {}  # and where on it each is
         ident = waiter["ident"]
         while ident in stuck and ident not in reported and ident not in way:
-            way.append(ident)
+            way[ident] = len(way)
             ident = _next(by_ident[ident], way, stuck)
         if ident in way:
-            circles.append([by_ident[one] for one in way[way.index(ident) :]])
+            circles.append([by_ident[one] for one in list(way)[way[ident] :]])
         reported.update(way)
         for one in way:
             if not _is_for_all(by_ident[one]):  # the rest of a pool is in the same plight
@@ -42,12 +36,27 @@ def deadlocks(
     return circles
 
 
-def _is_stuck(waiter: Waiter, stuck: set[Any]) -> bool:
-    """Any of several can end a wait; one that is for the end of all ends with the last."""
-    holders = _holders(waiter)
-    if _is_for_all(waiter):
-        return not stuck.isdisjoint(holders)
-    return stuck.issuperset(holders)
+def _stuck(by_ident: Mapping[Any, Waiter]) -> set[Any]:
+    """Those of whom nobody can go on who would have to: whoever waits for one that may go on may go on itself.
+
+    Any of several can end a wait; one that is for the end of all ends with the last. Each is looked at once for
+    each that it waits for: tasks may wait for each other in a row of thousands.
+    """
+    holders = {ident: set(_holders(one)) for ident, one in by_ident.items()}
+    waiting: dict[Any, list[Any]] = {}
+    for ident, of_one in holders.items():
+        for holder in of_one:
+            waiting.setdefault(holder, []).append(ident)
+    stuck = {ident for ident, of_one in holders.items() if of_one}
+    free = [holder for holder in waiting if holder not in stuck]
+    while free:
+        one = free.pop()
+        for ident in waiting.get(one, ()):
+            holders[ident].discard(one)
+            if ident in stuck and not (holders[ident] and _is_for_all(by_ident[ident])):
+                stuck.discard(ident)
+                free.append(ident)
+    return stuck
 
 
 def _is_for_all(waiter: Waiter) -> bool:
@@ -67,10 +76,10 @@ def _holders(waiter: Waiter) -> list[Any]:
     return [held["ident"], *held["others"], *([] if task is None else [task])]
 
 
-def _next(waiter: Waiter, way: Sequence[Any], stuck: set[Any]) -> Any:
+def _next(waiter: Waiter, way: Mapping[Any, int], stuck: set[Any]) -> Any:
     """Of several, rather one that closes the circle soonest."""
     holders = [one for one in _holders(waiter) if one in stuck]
-    return max((one for one in holders if one in way), key=way.index, default=holders[0])
+    return max((one for one in holders if one in way), key=way.__getitem__, default=holders[0])
 
 
 def _as_waiter(task: Mapping[str, Any]) -> Waiter:

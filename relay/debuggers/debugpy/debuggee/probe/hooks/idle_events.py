@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         debugger_threading,
+        is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import give_back_own_modules
@@ -64,6 +65,7 @@ def is_every_line_wanted() -> bool:
     return bool(data.get(EVERY_LINE.encode()) or data.get(EVERY_LINE))
 
 
+_MANY_OWN_CALLS = 2000
 _TOOLS = range(6)  # all that there can be
 _RESUMES = operations_named(("RESUME",))
 _OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
@@ -79,6 +81,7 @@ class _Epoch:
     def __init__(self) -> None:
         self.quiet_files: set[str] = set()  # in which pydevd looks for functions by name only
         self.has_left_out = False  # a place, or is about to
+        self.own_calls = 0  # events of the debugger's own threads, about
 
 
 class _IdleEvents:
@@ -149,6 +152,17 @@ def is_in_debuggers_thread() -> bool:
             return False  # it begins: it is not known yet whose it is
         known = _this_thread.is_debuggers = not attempt(is_program_thread, ident, default=True)
     return known
+
+
+def pass_own_call(code: Any) -> Any:
+    """What a callback answers in one of those. An answer about thousands of tasks makes a million such events while
+    a pause is under way, which take longer than itself: after many of them the debugger's code has none until
+    places may be needed again. Not at once, since to call for places takes as long as thousands of events."""
+    epoch = _idle.epoch
+    epoch.own_calls += 1
+    if epoch.own_calls < _MANY_OWN_CALLS or not is_debugger_file(code.co_filename):
+        return None
+    return leave_out(epoch)
 
 
 def stand_before_pydevd() -> None:
@@ -329,7 +343,7 @@ def _on_line(code: Any, line: int) -> Any:
 
 def _on_start(code: Any, offset: int) -> Any:
     if is_in_debuggers_thread():
-        return None
+        return pass_own_call(code)
     epoch = _idle.epoch
     # The first call of each function costs pydevd ten times as much, and most are of libraries.
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _file_types = LatestCodes()
 _scopes = LatestCodes()
-_UNKNOWN = object()
+_NOT_ASKED = object()
 
 
 def know_codes_at_once() -> None:
@@ -29,8 +29,8 @@ def know_codes_at_once() -> None:
 
 def _file_type_of(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) -> Any:
     code = frame.f_code
-    found = _file_types.get(code, _UNKNOWN)
-    if found is _UNKNOWN:
+    found = _file_types.get(code, _NOT_ASKED)
+    if found is _NOT_ASKED:
         found = look(py_db, frame, *names, **named)
         if type(code) is types.CodeType:  # else of a frame that is made to be shown
             _file_types[code] = found
@@ -39,8 +39,8 @@ def _file_type_of(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) 
 
 def _is_in_project_scope(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) -> Any:
     code = frame.f_code
-    found = _scopes.get(code, _UNKNOWN)
-    if found is _UNKNOWN:
+    found = _scopes.get(code, _NOT_ASKED)
+    if found is _NOT_ASKED:
         found = look(py_db, frame, *names, **named)
         if type(code) is types.CodeType:
             _scopes[code] = found

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import (
         is_in_debuggers_thread,
         leave_out,
+        pass_own_call,
         present_epoch,
         stand_at_jump,
         stand_before_pydevd,
@@ -119,7 +120,7 @@ def pydevd_thread() -> Any:
 def _on_resume(code: Any, offset: int) -> Any:
     """What pydevd does at a call. No event again until breakpoints or steps change."""
     if is_in_debuggers_thread():
-        return None
+        return pass_own_call(code)
     thread, epoch = pydevd_thread(), present_epoch()
     about = getattr(thread, "additional_info", None)
     if about is None or about.is_tracing:  # what is looked at in a stopped thread is not traced
