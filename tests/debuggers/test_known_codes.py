@@ -19,6 +19,7 @@ class Debugger:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.libraries: set[str] = set()
+        self.mtime: Any = 0
 
     def get_file_type(self, frame: Any, names: Any = None) -> str | None:
         self.asked.append(frame.f_code.co_filename)
@@ -28,7 +29,7 @@ class Debugger:
         return self.get_file_type(frame) is None
 
     def _clear_caches(self) -> None:
-        self.asked.append("cleared")
+        self.mtime = object()
 
 
 @pytest.fixture
@@ -37,8 +38,7 @@ def debugger(monkeypatch: pytest.MonkeyPatch) -> Debugger:
     found: Any = type("Own", (Debugger,), dict(vars(Debugger)))()
     monkeypatch.setitem(vars(probe), "debugger", lambda: found)
     probe.know_codes_at_once()
-    found._clear_caches()
-    found.asked.clear()
+    found._clear_caches()  # it was another one's before
     return found  # type: ignore[no-any-return]
 
 
@@ -63,6 +63,27 @@ def test_each_code_is_asked_about_once_until_the_debugger_is_told_anew(
     debugger.libraries = {"one.py"}
     debugger._clear_caches()
     assert [ask(frame) for frame in (one, other)] == [first[1], first[0]]
+
+
+@pytest.mark.parametrize("question", ["get_file_type", "in_project_scope"])
+def test_what_was_found_out_as_the_debugger_was_told_anew_is_asked_again(
+    debugger: Debugger, question: str
+) -> None:
+    """A thread may look while pydevd forgets: what it was told of before holds no more."""
+    ask: Any = getattr(debugger, question)
+    one, asked = frame_of("a", "one.py"), debugger.asked
+
+    class Told(list[str]):
+        def append(self, file: str) -> None:
+            if debugger.asked is self:  # the debugger is told as it looks
+                debugger.asked = asked
+                debugger._clear_caches()
+            super().append(file)
+
+    debugger.asked = Told()
+    ask(one)
+    ask(one)
+    assert asked == ["one.py"]
 
 
 def test_what_is_no_code_is_asked_about_each_time(debugger: Debugger) -> None:

@@ -321,6 +321,17 @@ def test_a_stack_is_answered_as_by_the_debugger_itself(
     assert (read_of(asked["stackFrames"]), asked["totalFrames"]) == (itself[1:2], len(itself))
 
 
+@on_both
+def test_a_stack_is_answered_where_the_program_cannot_read_sources(debug: Any, python: str) -> None:
+    """The columns of an exception are told of by its line; pydevd leaves them out, too."""
+    program = "import linecache\nlinecache.getline = None\nvalue = {}['no']\n"
+    debuggee = debug(python, program).start(filters=("raised",))
+    stop = debuggee.stop()
+    debuggee.ask("install")
+    body = debuggee.peer.request("stackTrace", {"threadId": stop.thread})["body"]
+    assert (body["stackFrames"][0]["line"], body["stackFrames"][0]["column"]) == (3, 1)
+
+
 def read_of(frames: list[Answer]) -> list[tuple[Any, ...]]:
     """What the relay takes from each."""
     asked = ("id", "name", "line", "column", "presentationHint")

@@ -284,6 +284,37 @@ async def test_a_breakpoint_hit_alone_is_a_stop_of_all(api: Api, program: Write)
 # Pause ---------------------------------------------------------------------------------------
 
 
+UNMANAGED = """
+    import _thread, threading
+
+    def work(number):
+        x = number  # @work
+        done.release()
+
+    done = threading.Semaphore(0)
+    for number in range(3):
+        _thread.start_new_thread(work, (number,))
+        done.acquire()
+    print("end")
+"""
+
+
+async def test_a_thread_that_threading_does_not_know_goes_on_where_all_exceptions_stop(
+    api: Api, program: Write
+) -> None:
+    """Python raises one itself as it makes a dummy for it: it has this one, and no second in its place."""
+    unmanaged = program(UNMANAGED)
+    session = await api.session()
+    await session.breakpoint(unmanaged.text, unmanaged.line("work"))
+    at = await session.launch(unmanaged.text, stop_on_exception="raised")
+    for _ in range(3):
+        assert place(at) == (unmanaged.line("work"), "work")
+        assert at["thread_id"] in (await ids(session)).values()
+        at = await session.resume()
+    assert (at["status"], at["exit_code"]) == ("terminated", 0)
+    assert await session.printed() == "end\n"
+
+
 async def test_pause_of_a_blocked_program_says_where_it_waits(api: Api, program: Write) -> None:
     # Once "up" is out, there is no more line of Python at which a pause could stop it.
     blocked = program("""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import event_kind
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 
 def answer_stacks_directly() -> None:
@@ -75,7 +76,8 @@ def _described_frame(
         "column": 1,
         "source": {"path": path},
     }
-    text = linecache.getline(file, line) if columns is not None else ""
+    # Of who reads sources in a way of its own, as of what the loader of a module says, it may fail.
+    text = attempt(linecache.getline, file, line) if columns is not None else ""
     if text:
         about["column"] = columns.map_columns_to_line(text)[0] + 1
     if not (getattr(frame, "IS_PLUGIN_FRAME", False) or py_db.in_project_scope(frame)):

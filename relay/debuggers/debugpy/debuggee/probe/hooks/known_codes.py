@@ -14,9 +14,19 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
 
-_file_types = LatestCodes()
-_scopes = LatestCodes()
-_NOT_ASKED = object()
+_UNTOLD = object()
+
+
+class _KnownCodes:
+    """Of one `mtime` of pydevd's, which `_clear_caches` counts on as soon as it has forgotten what pydevd itself
+    knew. What a thread finds out meanwhile it notes here, and nobody reads it any more."""
+
+    def __init__(self, mtime: Any) -> None:
+        self.mtime = mtime
+        self.file_types, self.scopes = LatestCodes(), LatestCodes()
+
+
+_known_codes: Any = None
 
 
 def know_codes_at_once() -> None:
@@ -24,30 +34,31 @@ def know_codes_at_once() -> None:
     owner = type(debugger())
     patch(owner, "get_file_type", _file_type_of)
     patch(owner, "in_project_scope", _is_in_project_scope)
-    patch(owner, "_clear_caches", _forget_codes)
+
+
+def _present_codes(py_db: Any) -> Any:
+    global _known_codes
+    known, mtime = _known_codes, py_db.mtime
+    if known is None or known.mtime != mtime:
+        known = _known_codes = _KnownCodes(mtime)
+    return known
 
 
 def _file_type_of(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) -> Any:
-    code = frame.f_code
-    found = _file_types.get(code, _NOT_ASKED)
-    if found is _NOT_ASKED:
-        found = look(py_db, frame, *names, **named)
-        if type(code) is types.CodeType:  # else of a frame that is made to be shown
-            _file_types[code] = found
-    return found
+    table = _present_codes(py_db).file_types
+    return _told_by(table, look, py_db, frame, names, named)
 
 
 def _is_in_project_scope(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) -> Any:
+    table = _present_codes(py_db).scopes
+    return _told_by(table, look, py_db, frame, names, named)
+
+
+def _told_by(table: Any, look: Any, py_db: Any, frame: Any, names: Any, named: Any) -> Any:
     code = frame.f_code
-    found = _scopes.get(code, _NOT_ASKED)
-    if found is _NOT_ASKED:
+    found = table.get(code, _UNTOLD)
+    if found is _UNTOLD:
         found = look(py_db, frame, *names, **named)
-        if type(code) is types.CodeType:
-            _scopes[code] = found
+        if type(code) is types.CodeType:  # else of a frame that is made to be shown
+            table[code] = found
     return found
-
-
-def _forget_codes(clear: Any, py_db: Any) -> None:
-    _file_types.clear()
-    _scopes.clear()
-    clear(py_db)

@@ -411,7 +411,7 @@ NEEDS = (
         "known codes",
         False,
         "a step takes long below long functions, and in long files",
-        {_PYDB: "get_file_type in_project_scope _clear_caches"},
+        {_PYDB: "get_file_type in_project_scope _clear_caches mtime"},
     ),
     Need(
         "forks",

@@ -14,10 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        debugger,
-        debugger_threading,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import STEP_OVER, hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
         own_stop_of,
         resume_epoch,
     )
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import RUNNING, SUSPENDED
     from relay.debuggers.debugpy.debuggee.probe.writes.data_stops import keep_changes
 
@@ -122,7 +120,8 @@ def ask_about_raise(inform: Any, *raised: Any) -> Any:
     It looks for none where the thread is to stand: so the thread is one that runs, until it has
     looked. Another may have it stand again before that, and then pydevd is informed once more.
     """
-    info = getattr(debugger_threading().current_thread(), "additional_info", None)
+    # It may be raised as Python makes a dummy for this thread: a second one would be known in its place.
+    info = getattr(pydevd_thread(), "additional_info", None)
     if info is None or info.is_in_wait_loop:  # what runs in the wait loop is the client's
         return inform(*raised)
     while True:

@@ -8,11 +8,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger_threading
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import suspend_in
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread, stop_at_return
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import release_watch
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import changes_in
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
@@ -75,7 +74,7 @@ def _stop_for_each(changes: list[SeenChange], frame: Any, event: str) -> int:
 
 def steps_on() -> bool:
     """Whether this thread is in a step."""
-    info = getattr(debugger_threading().current_thread(), "additional_info", None)
+    info = getattr(pydevd_thread(), "additional_info", None)
     return info is not None and info.pydev_step_cmd != -1
 
 
