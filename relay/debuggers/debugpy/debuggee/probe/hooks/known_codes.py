@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
 
-_UNTOLD = object()
+_NOT_ASKED = object()
 
 
 class _KnownCodes:
@@ -46,18 +46,18 @@ def _present_codes(py_db: Any) -> Any:
 
 def _file_type_of(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) -> Any:
     table = _present_codes(py_db).file_types
-    return _told_by(table, look, py_db, frame, names, named)
+    return _found_in(table, look, py_db, frame, names, named)
 
 
 def _is_in_project_scope(look: Any, py_db: Any, frame: Any, *names: Any, **named: Any) -> Any:
     table = _present_codes(py_db).scopes
-    return _told_by(table, look, py_db, frame, names, named)
+    return _found_in(table, look, py_db, frame, names, named)
 
 
-def _told_by(table: Any, look: Any, py_db: Any, frame: Any, names: Any, named: Any) -> Any:
+def _found_in(table: Any, look: Any, py_db: Any, frame: Any, names: Any, named: Any) -> Any:
     code = frame.f_code
-    found = table.get(code, _UNTOLD)
-    if found is _UNTOLD:
+    found = table.get(code, _NOT_ASKED)
+    if found is _NOT_ASKED:
         found = look(py_db, frame, *names, **named)
         if type(code) is types.CodeType:  # else of a frame that is made to be shown
             table[code] = found
