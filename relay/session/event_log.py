@@ -143,8 +143,11 @@ class EventLog:
         return self.first(after, types=types)
 
     async def _until_there(self, after: int, types: Set[str] | None) -> None:
-        while not self._is_there(after, types):
+        """There is none yet."""
+        while True:
             await self._waiters.wait(types)
+            if self._is_there(after, types):
+                return
 
     def _is_there(self, after: int, types: Set[str] | None) -> bool:
         """Whether nobody has to wait for such an event: it is there, or will never be."""

@@ -11,13 +11,13 @@ from typing import Any
 import debugpy
 import pytest
 
-from relay.debuggers.debugpy.debuggee.probe.stops import all_threads
+from relay.debuggers.debugpy.debuggee.probe.stops import all_threads, threads
 
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
 
 SCRIPT = """
 import functools, json, sys, threading
-vendored, part, is_ours = json.loads(sys.argv[1])
+vendored, parts, is_ours = json.loads(sys.argv[1])
 sys.path.insert(0, vendored)
 import pydevd
 from _pydevd_bundle import pydevd_thread_lifecycle as lifecycle
@@ -53,10 +53,9 @@ def facts():
 hold, let_go = lifecycle.suspend_all_threads, lifecycle.resume_threads
 if is_ours:
     names = {"__name__": "probe"}
-    exec(compile(open(part).read(), part, "exec"), names)
+    for part in parts:
+        exec(compile(open(part).read(), part, "exec"), names)
     names.update(
-        RUNNING=1,
-        SUSPENDED=2,
         events_module=lambda: lifecycle.pydevd_sys_monitoring,
         innermost_frames=frames,
         is_unseen=lambda thread: False,
@@ -83,7 +82,7 @@ print(json.dumps([before, held, gone, sorted(traced), woken, len(looks)]))
 
 
 def done(*, is_ours: bool) -> list[Any]:
-    work = json.dumps([str(VENDORED), all_threads.__file__, is_ours])
+    work = json.dumps([str(VENDORED), [threads.__file__, all_threads.__file__], is_ours])
     run = subprocess.run(
         [sys.executable, "-X", "frozen_modules=off", "-c", SCRIPT, work],
         capture_output=True,

@@ -46,15 +46,16 @@ def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[list[Any]]:
         yield calls
 
 
-@pytest.mark.parametrize("reading", ["_find_acquired", "operations_named"])
+@pytest.mark.parametrize("reading", ["_leads_only_through", "operations_named"])
 def test_a_code_is_read_once_for_all_frames_that_stand_at_one_place(
     monkeypatch: pytest.MonkeyPatch, reading: str
 ) -> None:
-    probe._lock_facts.clear()
+    for asked in (probe._acquired, probe.has_ops):
+        asked.answers.clear()
     locks = [threading.Lock() for _ in range(102)]
     with counted(monkeypatch, reading) as calls:
         held = below(50, locks)
     assert held[0] == [locks[101], locks[100]]
     assert held[50] == [locks[1], locks[0]]
     assert len(held) == 51
-    assert len(calls) <= 4  # one in the innermost frame, which stands elsewhere
+    assert 0 < len(calls) <= 4  # one in the innermost frame, which stands elsewhere

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _MOST_LATEST = 4096
 
@@ -54,3 +54,22 @@ class LatestCodes(CodeTable):
         if len(self._entries) >= _MOST_LATEST:
             self._entries.clear()
         self._entries[id(code)] = code, fact
+
+
+class AskedOnce:
+    """A function of a code, and of whatever else says what about it: its answers are kept for the latest codes.
+
+    Many frames run the same code, in threads and in recursions.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.answers = LatestCodes()
+
+    def __call__(self, code: Any, *about: Any) -> Any:
+        known = self.answers.get(code)
+        if known is None:
+            known = self.answers[code] = {}
+        if about not in known:
+            known[about] = self.function(code, *about)
+        return known[about]

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.hooks.events import event_kind
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import response_command
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
@@ -45,14 +45,7 @@ def _stack_answer(
         "stackFrames": shown[start_frame : start_frame + levels] if levels else shown,
         "totalFrames": len(shown),
     }
-    response = {
-        "type": "response",
-        "request_seq": seq,
-        "success": True,
-        "command": "stackTrace",
-        "body": body,
-    }
-    return sys.modules["pydevd"].NetCommand(event_kind(), 0, response, is_json=True)
+    return response_command(seq, "stackTrace", body=body)
 
 
 def _described_frame(

@@ -94,8 +94,17 @@ def _is_any_busy(py_db: Any) -> bool:
 
 
 def _event_command(name: str, body: dict[str, Any]) -> Any:
-    event = {"type": "event", "event": name, "body": body}
-    return sys.modules["pydevd"].NetCommand(event_kind(), 0, event, is_json=True)
+    return _as_command({"type": "event", "event": name, "body": body})
+
+
+def response_command(number: int, command: str, **more: Any) -> Any:
+    """The response to this request, for pydevd's writer: a success if it has a `body`, else with a `message`."""
+    response = {"type": "response", "request_seq": number, "command": command}
+    return _as_command({**response, "success": "body" in more, **more})
+
+
+def _as_command(message: dict[str, Any]) -> Any:
+    return sys.modules["pydevd"].NetCommand(event_kind(), 0, message, is_json=True)
 
 
 def event_kind() -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger, object_id
-    from relay.debuggers.debugpy.debuggee.probe.hooks.events import event_kind
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import response_command
     from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.unwarned import Unwarned
 
@@ -83,13 +83,5 @@ def _refuse(py_db: Any, request: Any) -> None:
         _respond(py_db, request.seq, command=request.command, message=message)
 
 
-def _respond(py_db: Any, number: int, **more: Any) -> None:
-    response = {
-        "type": "response",
-        "request_seq": number,
-        "command": _COMMAND,
-        "success": "body" in more,
-        **more,
-    }
-    net_command: Any = sys.modules["pydevd"].NetCommand
-    py_db.writer.add_command(net_command(event_kind(), 0, response, is_json=True))
+def _respond(py_db: Any, number: int, command: str = _COMMAND, **more: Any) -> None:
+    py_db.writer.add_command(response_command(number, command, **more))

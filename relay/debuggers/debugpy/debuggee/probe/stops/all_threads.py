@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import is_unseen
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import events_module
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
-        RUNNING,
         SUSPENDED,
+        mark_let_go,
         wake_thread,
     )
 
@@ -86,9 +86,7 @@ def _let_all_go(resume: Any, thread_id: str, except_thread: Any = None) -> None:
         if is_unseen(thread):  # it is to announce its own stop
             continue
         info = lifecycle.set_additional_thread_info(thread)
-        info.pydev_original_step_cmd = info.pydev_step_cmd = -1
-        info.pydev_step_stop = None
-        info.pydev_state = RUNNING  # last: it looks at nothing else
+        mark_let_go(info)
         if info.is_in_wait_loop:
             wake_thread(thread)
     if info is not None:

@@ -127,11 +127,15 @@ def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
 
 def let_go(thread: Any, command: int = -1) -> None:
     """From here on it may run, though it may still have to wake up. `command`: pydevd's for a step."""
-    info = thread.additional_info
+    mark_let_go(thread.additional_info, command)
+    thread.additional_info.update_stepping_info()
+
+
+def mark_let_go(info: Any, command: int = -1) -> None:
+    """The same, for who lets several go: pydevd is to count once, after them, which threads step."""
     info.pydev_original_step_cmd = info.pydev_step_cmd = command
     info.pydev_step_stop = None
-    info.pydev_state = RUNNING  # last: it looks at nothing else
-    info.update_stepping_info()
+    info.pydev_state = RUNNING  # last: the thread looks at nothing else
 
 
 def resume_all() -> dict[str, Any]:

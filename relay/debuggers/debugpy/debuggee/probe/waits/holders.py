@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         names_bound_anew,
         taken_by_call,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import LatestCodes
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import AskedOnce
     from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
@@ -57,7 +57,6 @@ _OWNER = re.compile(r"owner=(\d+)")
 _WITH_NAMES = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
 _LEAD_NO_FURTHER = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 _MOST_OBJECTS = 3_000_000
-_lock_facts = LatestCodes()
 
 
 class Holder(NamedTuple):
@@ -277,17 +276,15 @@ def locks_kept_by(value: Any) -> list[Any]:
     return [item for item in list(dict.values(own_dict(value, plan))) if is_lock(item)]
 
 
+@AskedOnce
 def has_ops(code: Any, names: tuple[str, ...]) -> bool:
     """Whether any of these instructions is in the code, found without reading it as text."""
-    known = _lock_facts_of(code)
-    if names not in known:
-        known[names] = not operations_named(names).isdisjoint(code.co_code[::2])
-    return bool(known[names])
+    return not operations_named(names).isdisjoint(code.co_code[::2])
 
 
 def may_hold(code: Any) -> bool:
     """Whether a frame of the code may hold a lock, or wait in a condition, by what it does itself."""
-    return "acquire" in code.co_names or has_ops(code, _WITH_NAMES)
+    return bool("acquire" in code.co_names or has_ops(code, _WITH_NAMES))
 
 
 def place_text(frame: Any, line: int) -> str:
@@ -362,23 +359,9 @@ def _held_by_exit_stacks(
     return found
 
 
-def _lock_facts_of(code: Any) -> dict[Any, Any]:
-    """What is known of the code by itself: many frames run the same, in threads and in recursions."""
-    known = _lock_facts.get(code)
-    if known is None:
-        known = _lock_facts[code] = {}
-    return known  # type: ignore[no-any-return]
-
-
+@AskedOnce
 def _released(code: Any) -> list[Any]:
     """What the code releases somewhere: a `with` on it says little."""
-    known = _lock_facts_of(code)
-    if "released" not in known:
-        known["released"] = _find_released(code)
-    return known["released"]  # type: ignore[no-any-return]
-
-
-def _find_released(code: Any) -> list[Any]:
     calls = [
         _method_called(code, at) for at, one in enumerate(facts_of(code)[0]) if taken_by_call(one)
     ]
@@ -424,15 +407,9 @@ def _generators_entered(frame: Any, who: str) -> list[tuple[Any, list[Any], str]
 # ---------------------------------------------------------------------------- acquire
 
 
+@AskedOnce
 def _acquired(code: Any, offset: int) -> list[tuple[Any, int]]:
     """Locks that the code has acquired on every way to the place, and not released since."""
-    known = _lock_facts_of(code)
-    if offset not in known:
-        known[offset] = _find_acquired(code, offset)
-    return known[offset]  # type: ignore[no-any-return]
-
-
-def _find_acquired(code: Any, offset: int) -> list[tuple[Any, int]]:
     found, here = facts_of(code)[0], index_at(code, offset)
     if here is None:
         return []
