@@ -167,7 +167,7 @@ async def test_each_of_two_threads_waits_for_who_has_its_own_record(
 
 def note_of(told: dict[str, Any]) -> str:
     (wait,) = waits(told).values()
-    return "" if wait is None else (wait["note"] or "").replace("have", "has")
+    return "" if wait is None else (wait.get("note") or "").replace("have", "has")
 
 
 TRIED_AGAIN = """

@@ -201,3 +201,50 @@ async def test_a_stack_tells_what_lies_deeper_than_the_own_code_on_top(tmp_path:
     assert own == f"0  <module>  {tmp_path / 'read.py'}:3"
     assert deeper
     assert all(one.endswith("  (deeper than 0)") for one in deeper), deeper
+
+
+DEEP = """
+    def even(left):
+        return odd(left - 1) if left else here()
+
+    def odd(left):
+        return even(left - 1)  # @odd
+
+    def here():
+        return 1  # @here
+
+    even(60)
+"""
+
+
+async def test_a_recursion_is_in_the_stack_once_and_each_page_goes_on_behind_the_last(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    deep = program(DEEP)
+    odd, even = deep.line("odd"), deep.line("odd") - 3
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call(
+                "debug_run", script="main.py", breakpoints=[f"main.py:{deep.line('here')}"]
+            )
+            whole = await client.call("debug_inspect", what="stack")
+            short = [re.sub(r"/\S*/", "", line) for line in whole.splitlines()]
+            assert short == [
+                f"0  here  main.py:{deep.line('here')}",
+                f"1  even  main.py:{even}",
+                f"2  odd  main.py:{odd}  … the same 2 29 times more, up to 60",
+                f"61  even  main.py:{even}",
+                f"62  <module>  main.py:{deep.line('here') + 2}",
+            ]
+            starts = [0]
+            while True:
+                page = await client.call(
+                    "debug_inspect", what="stack", start=starts[-1], max_chars=250
+                )
+                assert page.startswith(f"{starts[-1]}  ")
+                if not (more := re.search(r"\n… \d+ more of 63 frames: start=(\d+)$", page)):
+                    break
+                starts.append(int(more[1]))
+            assert page.splitlines()[-1] == whole.splitlines()[-1]
+            assert 1 < len(starts) < 6
+            await client.call("debug_end")

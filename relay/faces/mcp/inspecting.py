@@ -10,7 +10,7 @@ from relay.faces.mcp.texts import clip, listed, tail
 from relay.faces.mcp.tracing import recorded_calls
 from relay.hub import Hub
 from relay.models.hangs import HangRequest
-from relay.models.inspection import StackQuery, ThreadView, VariableView
+from relay.models.inspection import FrameView, StackQuery, ThreadView, VariableView
 from relay.models.lookup import (
     ChainedException,
     FrameSourceQuery,
@@ -27,6 +27,7 @@ from relay.operations.hangs.hang_text import task_waits
 from relay.operations.inspect import inspection, lookup, source, tasks, variables
 from relay.operations.report import printed
 from relay.operations.report.printed_text import quoted
+from relay.operations.report.recursion import said_again, stretches
 from relay.operations.report.short_paths import short_path
 from relay.operations.server import processes
 
@@ -47,18 +48,21 @@ async def inspect(hub: Hub, asked: Inspect) -> str:
         return await _LOOKS[asked.what](session, asked)
 
 
-def _page(lines: Sequence[str], total: int, asked: Inspect, what: str) -> str:
-    """Lines of the items from `start` on, of `total` in all."""
-    first = asked.start or 0
+def _page(
+    lines: Sequence[str], total: int, asked: Inspect, what: str, counts: Sequence[int] | None = None
+) -> str:
+    """Lines of the items from `start` on, of `total` in all. counts: for how many items each stands, if not for one."""
+    first, counts = asked.start or 0, counts or [1] * len(lines)
     if not lines:
         return f"no {what} from start={first} on, of {total}" if total else f"no {what}"
 
     def more(shown: int) -> str:
-        left = total - first - shown
-        return f"… {left} more of {total} {what}: start={first + shown}" if left > 0 else ""
+        next_ = first + sum(counts[:shown])
+        left = total - next_
+        return f"… {left} more of {total} {what}: start={next_}" if left > 0 else ""
 
     lines = [quoted(line) for line in lines]
-    return listed(lines, asked.max_chars, more, complete=first + len(lines) >= total)
+    return listed(lines, asked.max_chars, more, complete=first + sum(counts) >= total)
 
 
 async def _locals(session: Session, asked: Inspect) -> str:
@@ -96,11 +100,21 @@ _LITERALS = tuple("'\"(-0123456789")
 async def _stack(session: Session, asked: Inspect) -> str:
     query = StackQuery(thread_id=asked.thread, start_frame=asked.start or 0, levels=PAGE)
     page = await inspection.get_stack_trace(session, query=query)
-    lines = [
-        f"{f.id}  {f.name}  {f.source.path if f.source else '?'}:{f.line}{DEEPER if f.inner else ''}"
-        for f in page.frames
-    ]
-    return _page(lines, page.total_frames, asked, "frames")
+    lines, counts = [], []
+    for stretch in stretches([(one.name, one.source, one.line) for one in page.frames]):
+        at, length, times = stretch
+        lines += [_frame_line(frame) for frame in page.frames[at : at + length]]
+        counts += [1] * length
+        if times > 1:
+            # In the same line, so that no page ends in between.
+            lines[-1] += f"  {said_again(stretch, page.frames[at + length * times - 1].id)}"
+            counts[-1] += length * (times - 1)
+    return _page(lines, page.total_frames, asked, "frames", counts)
+
+
+def _frame_line(frame: FrameView) -> str:
+    path = frame.source.path if frame.source else "?"
+    return f"{frame.id}  {frame.name}  {path}:{frame.line}{DEEPER if frame.inner else ''}"
 
 
 async def _exception(session: Session, asked: Inspect) -> str:

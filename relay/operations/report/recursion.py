@@ -31,6 +31,12 @@ def stretches(entries: Sequence[object]) -> Iterator[Stretch]:
         at += found.length * found.times
 
 
+def said_again(stretch: Stretch, last: object) -> str:
+    """Of a stretch whose entries were shown once: how often they come, and the number of the last one."""
+    these = "the same" if stretch.length == 1 else f"the same {stretch.length}"
+    return f"… {these} {stretch.times - 1} times more, up to {last}"
+
+
 def _times(entries: Sequence[object], at: int, length: int) -> int:
     """How often what is there comes."""
     circle, times = entries[at : at + length], 1

@@ -69,14 +69,15 @@ def stack(shell: Shell) -> None:
     come again and again are shown once.
     """
     from relay.models.resource import DEEPER
-    from relay.operations.report.recursion import stretches
+    from relay.operations.report.recursion import said_again, stretches
     from relay.operations.report.report_text import one_line
 
     trace = shell.session().stack(levels=0)
     if shell.show(trace):
         return
     places = [(one.name, one.source and one.source.path, one.line) for one in trace.frames]
-    for at, length, times in stretches(places):
+    for stretch in stretches(places):
+        at, length, times = stretch
         for frame in trace.frames[at : at + length]:
             place = "" if frame.source is None else f"  {one_line(frame.source.path)}:{frame.line}"
             style, name = (
@@ -92,9 +93,8 @@ def stack(shell: Shell) -> None:
                 )
             )
         if times > 1:
-            these = "the same" if length == 1 else f"the same {length}"
             last = trace.frames[at + length * times - 1].id
-            shell.echo(f"    … {these} {times - 1} times more, up to {last}")
+            shell.echo(f"    {said_again(stretch, last)}")
 
 
 @click.command("locals", short_help="Show the local variables.")
