@@ -239,7 +239,7 @@ async def test_a_recursion_is_in_the_stack_once_and_each_page_goes_on_behind_the
             starts = [0]
             while True:
                 page = await client.call(
-                    "debug_inspect", what="stack", start=starts[-1], max_chars=250
+                    "debug_inspect", what="stack", start=starts[-1], max_chars=400
                 )
                 assert page.startswith(f"{starts[-1]}  ")
                 if not (more := re.search(r"\n… \d+ more of 63 frames: start=(\d+)$", page)):

@@ -33,6 +33,7 @@ def has_id(texts: list[str], path: Path, *, is_ascii: bool = True) -> bool:
         ("at\n13364\n", True),
         ("ends with 13364.", True),
         ('"quoted" \\ 13364', True),
+        ("\a.13364", True),
         ("133640", False),
         ("0.7133641", False),
         ("1.13364", False),

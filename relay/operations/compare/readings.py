@@ -115,7 +115,7 @@ def may_have_id(data: mmap.mmap, number: bytes) -> bool:
     at = data.find(number)
     while at >= 0:
         end = at + len(number)
-        if _BEFORE_ID.search(data[max(0, at - _LONGEST_ESCAPE) : at]) and _BEHIND_ID.match(
+        if _BEFORE_ID.search(data[max(0, at - _LONGEST_BEFORE_ID) : at]) and _BEHIND_ID.match(
             data[end : end + 2]
         ):
             before = data[data.rfind(b"\n", 0, at) + 1 : at]
@@ -127,6 +127,9 @@ def may_have_id(data: mmap.mmap, number: bytes) -> bool:
 
 
 # As `RecordedRun.comparable` takes them, of a text as JSON has it: what looks like a letter may end an escape.
-_LONGEST_ESCAPE = 6
-_BEFORE_ID = re.compile(rb"(?:(?:^|[^0-9A-Za-z_])|\\[nrtbf]|\\u[0-9a-fA-F]{4})(?<!\d\.)$")
+# So may what looks like the digit before a point.
+_LONGEST_BEFORE_ID = 7
+_BEFORE_ID = re.compile(
+    rb"(?:(?:(?:^|[^0-9A-Za-z_])|\\[nrtbf]|\\u[0-9a-fA-F]{4})(?<!\d\.)|\\u[0-9a-fA-F]{4}\.)$"
+)
 _BEHIND_ID = re.compile(rb"(?![0-9A-Za-z_]|\.\d)")
