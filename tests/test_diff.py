@@ -612,6 +612,40 @@ def test_a_hash_that_an_object_keeps_is_no_other_argument(diff: Diff, tmp_path: 
     assert lines[-1] == "3 of 5 calls with equal arguments differ"
 
 
+def test_a_drawn_number_that_looks_like_a_moment_in_one_run_is_no_other_argument(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        import random
+        import sys
+        import time
+
+        class Table:
+            def __init__(self, name, number):
+                self.name = name
+                self._hash = number
+
+        def column(table):  # @column
+            return table.name + "_ids" if "--plural" in sys.argv else table.name + "_id"
+
+        def began(at):
+            pass
+
+        began(time.time_ns())
+        drawn = random.SystemRandom().randrange(2 * 10**18, 9 * 10**18)
+        looks_like_now = -time.time_ns()
+        column(Table("apple", looks_like_now if "--plural" in sys.argv else drawn))
+        began(time.time_ns())
+    """
+    script = Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", "--plural", ":::", "main.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: column at main.py:{script.line('column')}"
+    assert lines[2:4] == ["1: → 'apple_ids'", "2: → 'apple_id'"]
+    assert lines[-1] == "1 of 4 calls with equal arguments differ"
+
+
 DRAWN = """
     import os
     import sys

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from relay.operations.compare.drawn import PlacesOfIds
@@ -32,3 +34,29 @@ def test_only_what_may_be_an_id_is_drawn(one: str, other: str, is_drawn: bool) -
     drawn = runs[0].drawn(runs[1])
     assert bool(drawn) is is_drawn
     assert ("<id>" in PlacesOfIds().without(one, drawn)) is is_drawn
+
+
+@pytest.mark.parametrize(
+    ("looks_otherwise", "one", "other"),
+    [
+        ("_hash=<time>", "_hash=-998877665544332211", "_hash=123456789012345678"),
+        ("_hash=-<time>", "_hash=998877665544332211", "_hash=-123456789012345678"),
+        ("node=<id>", "node=205554443332", "node=105554443332"),
+        ("request_id=<time>, n=3", "request_id=17, n=3", "request_id=1234, n=3"),
+        (
+            "at=Fraction(<time>)",
+            "at=Fraction(5437512345678901, 137438953472)",
+            "at=Fraction(339844521604931, 8589934592)",
+        ),
+    ],
+)
+def test_a_drawn_number_that_looks_like_a_moment_or_an_address_is_an_id(
+    looks_otherwise: str, one: str, other: str
+) -> None:
+    for pair in itertools.combinations((looks_otherwise, one, other), 2):
+        runs = PlacesOfIds(), PlacesOfIds()
+        for run, text in zip(runs, pair, strict=True):
+            run.without(text, set())
+        drawn = runs[0].drawn(runs[1])
+        shown = {PlacesOfIds().without(text, drawn) for text in (looks_otherwise, *pair)}
+        assert len(shown) == 1, (pair, shown)

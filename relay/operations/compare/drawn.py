@@ -11,7 +11,10 @@ from collections.abc import Set
 
 # Each begins with what the pattern engine looks for by itself: texts are large, and few have any of these.
 _DIGITS = re.compile(r"[0-9a-f]{5,128}(?![0-9A-Za-z])(?!\.\d)")
-_COUNTED = re.compile(r"id(?:=|': )\d+(?![0-9A-Za-z.])")
+_STAND_IN = re.compile(r"-?<(?:time|id|hash)>")
+"""What `comparable` has left of a number that looks like a moment or an address: one of a few hundred that are drawn
+by lot does. Its sign is of the number, as it is of one that is left."""
+_COUNTED = re.compile(rf"id(?:=|': )(?:\d+(?![0-9A-Za-z.])|{_STAND_IN.pattern})")
 _FRACTION = re.compile(r"(?<=Fraction\()-?\d{12,}, \d+(?=\))")
 """What a float is made to, exactly: a power of two is below it, which one depends on the float."""
 _HOST = re.compile(r"\d+\.\d+\.\d+\.\d+(?::|', )$")
@@ -22,25 +25,35 @@ _PORT = 5
 _MOST_PLACES = 50_000
 _MOST_AT_A_PLACE = 4096
 
+_ID = "<id>"
+
 
 class PlacesOfIds:
     """Where a run's texts have what may have been drawn: in which text, and the how many there."""
 
     def __init__(self) -> None:
         self._ids: dict[tuple[int, int], set[str] | None] = {}
+        self._has_stand_ins = False
 
     def without(self, text: str, drawn: Set[str]) -> str:
         """The text with a stand-in for each that was drawn; what else it has is noted."""
         spans = _ids_in(text)
         if not spans:
             return text
-        found = [text[begin:end] for begin, end in spans]
+        found = [_STAND_IN.sub(_ID, text[begin:end]) for begin, end in spans]
         rest = hash(_replaced(text, spans))
         for i, each in enumerate(found):
             self._note((rest, i), each)
-        if drawn.isdisjoint(found):
+        are_known = [each.endswith(_ID) for each in found]
+        self._has_stand_ins |= any(are_known)
+        if not drawn:
             return text
-        return _replaced(text, [span for span in spans if text[slice(*span)] in drawn])
+        known = [
+            span
+            for span, each, is_known in zip(spans, found, are_known, strict=True)
+            if is_known or each in drawn
+        ]
+        return _replaced(text, known)
 
     def _note(self, place: tuple[int, int], text: str) -> None:
         if place not in self._ids:
@@ -60,11 +73,13 @@ class PlacesOfIds:
             theirs = other._ids.get(place)
             if ours and theirs and ours.isdisjoint(theirs):
                 drawn |= ours | theirs
-        return drawn - (self._all() & other._all())
+        return drawn - (self._all() & other._all()) - {_ID}
 
-    def has_one_of(self, ids: Set[str]) -> bool:
-        """Whether a text of the run has one of these."""
-        return any(known is None or not known.isdisjoint(ids) for known in self._ids.values())
+    def may_have_one_of(self, ids: Set[str]) -> bool:
+        """Whether a text of the run has one of these, or had one that looked like a moment or an address."""
+        return self._has_stand_ins or any(
+            known is None or not known.isdisjoint(ids) for known in self._ids.values()
+        )
 
     def _all(self) -> set[str]:
         return set().union(*filter(None, self._ids.values()))
@@ -77,10 +92,12 @@ def _ids_in(text: str) -> list[tuple[int, int]]:
         for found in _DIGITS.finditer(text)
         if _may_be_drawn(text, found)
     ]
+    if ">" in text:
+        spans += [one.span() for one in _STAND_IN.finditer(text)]
     wider = [(_begin_of_name(text, one.start()), one.end()) for one in _COUNTED.finditer(text)]
     if "Fraction(" in text:
         wider += [one.span() for one in _FRACTION.finditer(text)]
-    return sorted(_apart(spans, wider)) if wider else spans
+    return sorted(_apart(spans, wider))
 
 
 def _begin_of_name(text: str, at: int) -> int:

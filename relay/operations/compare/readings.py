@@ -56,7 +56,7 @@ class Readings:
         new = drawn - self._drawn
         self._drawn |= new
         for stream, run in list(self._kept.items()):
-            if run.places_of_ids.has_one_of(new):
+            if run.places_of_ids.may_have_one_of(new):
                 del self._kept[stream]
         return bool(new)
 
