@@ -63,6 +63,7 @@ FAMILIAR = {
         "end": "exit kill q quit terminate",
         "eval 'NAME = VALUE'": "assign set",
         "eval EXPRESSION": "evaluate exec inspect p pp print x",
+        "hang": "deadlock tasks thread threads",
         "locals": "args info variables vars",
         "locals --frame N": "down frame select up",
         "output": "log logs stdout",

@@ -237,6 +237,7 @@ def test_relative_paths_of_clients_start_where_it_was_started(
         (["strat"], "No such command 'strat'. Try relay start"),
         (["shutdown"], "No such command 'shutdown'. Try relay stop"),
         (["nonsense"], "No such command 'nonsense'."),
+        (["threads"], "No such command 'threads'. Try relay hang"),
         (["next"], "No such command 'next'. Try relay step over"),
         (["app.py"], "No such command 'app.py'. Try relay run -- app.py"),
         (["set", "x", "1"], "No such command 'set'. Try relay eval 'NAME = VALUE'"),

@@ -99,3 +99,37 @@ async def test_what_is_waited_for_says_its_state(api: Api, program: Write, versi
     of_threads["ended"] = of_threads["ended"].replace(" (len)", "")  # since 3.10
     assert of_threads == OF_THREADS
     assert told("tasks") == OF_TASKS
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("first", ["", "async "])
+async def test_a_thread_that_stands_behind_a_step_out_is_in_the_caller(
+    api: Api, program: Write, version: str, first: str
+) -> None:
+    code = program(f"""
+        import asyncio
+
+        {first}def called():
+            number = 1
+            return number  # @called
+
+        {first}def caller():
+            return 1 + {"await " * bool(first)}called()  # @caller
+
+        {"asyncio.run(caller())" if first else "caller()"}
+    """)
+    session = await api.session(python_path=bare(version))
+    await session.breakpoint(code.text, code.line("called"))
+    await session.launch(code.text)
+    for mark in ("called", "caller"):
+        where = (await session.get("/stacktrace"))["frames"][0]
+        report = await session.post("/hang-report")
+        frame = report["threads"][0]["stack"][0]
+        assert (where["name"], where["line"]) == (mark, code.line(mark))
+        assert (frame["function"], frame["line"]) == (mark, code.line(mark))
+        for task in report["tasks"]:
+            functions = [each["function"] for each in task["frames"]]
+            assert (mark in functions, "called" in functions) == (True, mark == "called")
+        assert len(report["tasks"]) == bool(first)
+        if mark == "called":
+            await session.post("/step-out", wait=30)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
         find_frame,
         is_debugger_file,
     )
@@ -267,7 +268,9 @@ def _outwards(frame: Any) -> Iterator[Any]:
 
 
 def without_debugger(frames: list[Any]) -> list[Any]:
-    """Without the frames in which the debugger holds a thread, which are its innermost ones."""
+    """Without the frames in which the debugger holds a thread, which are its innermost ones, and the one that
+    has returned where it is held behind that.
+    """
     held = [is_debugger_file(frame.f_code.co_filename) for frame in frames]
     if True not in held:
         return frames
@@ -277,7 +280,20 @@ def without_debugger(frames: list[Any]) -> list[Any]:
         return frames
     while first < len(frames) and held[first]:
         first += 1
-    return frames[first:]
+    return frames[first + _has_returned(frames[first : first + 2]) :]
+
+
+def _has_returned(innermost: list[Any]) -> bool:
+    """Whether the first of two frames, caller behind called, is one of which a step has come out: the interpreter has
+    it yet, to the debugger the caller is where the thread stands.
+    """
+    if len(innermost) < 2:
+        return False
+    caller = innermost[1]
+    manager = debugger().suspended_frames_manager
+    thread = manager.get_thread_id_for_variable_reference(id(caller))
+    stack = None if thread is None else manager.get_frames_list(thread)
+    return next(iter(stack or ()), None) is caller
 
 
 def _thread_answer(thread: Any, numbers_from: int) -> dict[str, Any]:
