@@ -646,6 +646,52 @@ def test_a_drawn_number_that_looks_like_a_moment_in_one_run_is_no_other_argument
     assert lines[-1] == "1 of 4 calls with equal arguments differ"
 
 
+def test_before_what_reads_a_state_stands_the_call_that_gave_another_argument_on_its_way_there(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """What ended first reads what was stored; and what was the first to leave something else only stored it."""
+    source = """
+        import sys
+
+        TEXT = "Curse your sudden but inevitable betrayal"
+        FIELDS, DONE = [], []
+
+        class Input:
+            def __init__(self):
+                self.value = TEXT
+                FIELDS.append(self)
+
+            def delete_word(self):  # @parts
+                at = self.value.rindex(" ") + ("--fixed" in sys.argv)
+                self.delete(at, len(self.value))
+
+            def delete(self, begin, end):
+                self.value = self.value[:begin] + self.value[end:]
+                Message().sent()
+
+        class Message:
+            def sent(self):
+                self.sender = FIELDS[0]
+                DONE.append(self)
+
+        def got():  # @reads
+            return DONE.pop().sender.value
+
+        field = Input()
+        field.delete_word()
+        got()
+    """
+    script = Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "--fixed")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"first call that differs: got at main.py:{script.line('reads')}"
+    assert lines[3] == (
+        f"before it, other calls are made by Input.delete_word at main.py:{script.line('parts')}"
+    )
+    assert [line.rpartition("…,")[2] for line in lines[5:7]] == [" 32, 41)", " 33, 41)"]
+
+
 DRAWN = """
     import os
     import sys

@@ -66,7 +66,12 @@ def comparison_text(found: Comparison, both: Compared) -> str:
 def _difference(found: Comparison, first: Difference, both: Compared) -> str:
     """The first call whose outcome or branch differs, and what may be behind that."""
     lines = ["first call that differs: " + _place(first.one, both.runs[0]), *_sides(first, both)]
-    if found.change is not None:
+    if found.parting is not None:
+        lines.append(
+            "before it, other calls are made by " + _place(found.parting.one, both.runs[0])
+        )
+        lines += _sides(found.parting, both)
+    elif found.change is not None:
         lines.append(
             "before it, arguments are changed otherwise by "
             + _place(found.change.one, both.runs[0])

@@ -62,6 +62,9 @@ class Comparison(NamedTuple):
     branch: Difference | None = None
     """The first call below the first difference that has called other functions, or the same with other arguments,
     where that is one of outcomes."""
+    parting: Difference | None = None
+    """The call that was the first of all to call otherwise, where it did so before the first difference had ended, and
+    before the first change: then it stands in the place of that."""
     by_chance: tuple[Difference, ...] = ()
     """Pairs that chance may have made differ: left out of all the others."""
     alone: Calls = ((), ())

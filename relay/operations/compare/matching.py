@@ -116,6 +116,9 @@ class Matcher:
             change.one.ended >= before or change.one.begun >= self._parting(first)
         ):
             change = None
+        parted = [*branches, *weaker]
+        branch = self._branch_below(first, parted)
+        parting = self._parted_before(first, change, parted) if branch is None else None
         made_alone, alone_by_chance = self._without_chance(pairs.alone, chances)
         return Comparison(
             first,
@@ -124,8 +127,9 @@ class Matcher:
             pairs.in_part,
             later,
             is_unexplained,
-            change,
-            self._branch_below(first, [*branches, *weaker]),
+            change if parting is None else None,
+            branch,
+            parting,
             tuple(sorted(pairs.by_chance, key=_when_ended)),
             made_alone,
             alone_by_chance,
@@ -146,6 +150,26 @@ class Matcher:
             if above is not None and above.number == first.one.number:
                 return found
         return None
+
+    def _parted_before(
+        self, first: Difference | None, change: Difference | None, branches: Sequence[Difference]
+    ) -> Difference | None:
+        """Of these the one that was the first to call otherwise, before an outcome or a change that may come of it; not
+        the one that has made that change: what it has left says more.
+        """
+        if first is None or first.is_branch or first.is_end:
+            return None
+        found = None
+        earliest: float = (first if change is None else change).one.begun + 1
+        for one in sorted(branches, key=lambda each: each.one.number):
+            if one.one.number >= earliest:
+                break  # what a call has made begins behind it
+            parting = self._parting(one)
+            if parting < earliest:
+                found, earliest = one, parting
+        if found is not None and change is not None and found.one.number == change.one.number:
+            return None
+        return found
 
     def _sorted_out(self, chances: Sequence[Chance]) -> _Pairs:
         """All pairs of calls, by what they differ in and by whether chance decides that."""

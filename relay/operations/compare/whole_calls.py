@@ -102,7 +102,7 @@ def as_far_as(enough: tuple[int, int], recorded: tuple[Whole, Whole]) -> tuple[W
 
 def is_whole(found: Comparison) -> bool:
     """Whether what differs first is recorded whole in both runs."""
-    shown = [one for one in (found.first, found.change) if one is not None]
+    shown = _shown(found)
     return bool(shown) and all(one.one.is_whole and one.other.is_whole for one in shown)
 
 
@@ -116,6 +116,10 @@ def shows_the_beginning(found: Comparison, recorded: tuple[Whole, Whole]) -> boo
         return False
     if all(one.first == 1 for one in recorded):
         return True
-    shown = [one.one.number for one in (found.first, found.change) if one is not None]
+    shown = [one.one.number for one in _shown(found)]
     earlier = [pair for pair in found.parted if pair[0].number < min(shown)]
     return not any(a.is_whole or b.is_whole for a, b in earlier)
+
+
+def _shown(found: Comparison) -> list[Difference]:
+    return [one for one in (found.first, found.change, found.parting) if one is not None]
