@@ -34,6 +34,7 @@ _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""
 
 
+_SOON = 50
 _COMPILED = (".so", ".pyd")
 
 
@@ -97,13 +98,14 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     note_examples([link.tb_frame for link in links])
     running = running_frames()
     rewritten = rewritten_places(links)
+    left_again = set(_places_left_again(links))
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
         caller = links[position - 1] if position else None
         frame = link.tb_frame
         is_made = is_made_of_place(frame)
         moved_on = is_made or _has_moved_on(link, caller, id(frame) in running)
-        again = any(other.tb_frame is frame for other in links[position + 1 : position + 51])
+        again = position in left_again
         file, above = example_place(frame.f_code) or (compiled_file(frame), 0)
         line, name = link.tb_lineno + above, None
         place = template_place(frame, line, position == len(links) - 1)
@@ -119,6 +121,16 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
         column = 1 if here is None or here[2] is None else int(here[2]) + 1
         entries.append(TracebackEntry(frame, line, moved_on, column))
     return entries
+
+
+def _places_left_again(links: list[Any]) -> Iterator[int]:
+    """Where among the links are those whose frames come again soon after."""
+    following: dict[int, int] = {}  # by the frame's id: where it was seen last, from behind
+    for position in range(len(links) - 1, -1, -1):
+        frame = id(links[position].tb_frame)
+        if following.get(frame, position + _SOON + 1) - position <= _SOON:
+            yield position
+        following[frame] = position
 
 
 def compiled_file(frame: Any) -> str | None:
