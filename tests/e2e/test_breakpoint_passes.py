@@ -131,6 +131,40 @@ async def test_each_pass_is_told_once(api: Api, program: Write, python: str) -> 
     assert [one["hit_count"] for one in listed] == list(TIMES.values())
 
 
+@pytest.mark.parametrize(
+    "python", [sys.executable, *(str(path) for path in OTHERS if path.exists())]
+)
+async def test_the_text_is_made_where_the_condition_holds_only(
+    api: Api, program: Write, python: str
+) -> None:
+    main = program("""
+        made = []
+
+        def note(i):
+            made.append(i)
+            return i
+
+        def go():
+            for i in range(100):
+                i += 0  # @log
+                i += 0  # @wrong
+
+        go()
+        print(made)
+    """)
+    session = await api.session(python_path=python)
+    log, wrong = main.line("log"), main.line("wrong")
+    message = "<{note(i)}>"
+    await session.breakpoint(main.text, log, condition="i % 40 == 7", log_message=message)
+    await session.breakpoint(main.text, wrong, condition="i == 99", log_message="{made[i]}")
+    await session.launch(main.text)
+    assert await session.printed() == "[7, 47, 87]\n"
+    raised = f"Breakpoint at {main.path.name}:{wrong}: its log message raised IndexError"
+    *texts, last = (await session.printed("console")).splitlines()
+    assert texts == ["<7>", "<47>", "<87>"]
+    assert last.startswith(raised)
+
+
 async def test_each_pass_is_recorded_once(api: Api, program: Write) -> None:
     main = program(SOURCE)
     session = await api.session()

@@ -197,11 +197,11 @@ def _rebound(function: Any, space: dict[str, Any]) -> Any:
 
 
 def _refresh() -> None:
-    """In a forked child `threading` has made some of its data anew."""
-    for space, module in _spaces:
-        for name, value in vars(module).items():
-            if name[:1] == "_" and not callable(value):
-                space[name] = value
-    threading_space = next(space for space, module in _spaces if module is threading)
+    """In a forked child `threading` has made some of its data anew. No other module of these does; to look
+    at all that they have would copy a megabyte of the parent's memory."""
+    space = next(space for space, module in _spaces if module is threading)
+    for name, value in vars(threading).items():
+        if name[:1] == "_" and not callable(value):
+            space[name] = value
     for name in ("_active_limbo_lock", "_main_thread"):
-        threading_space[name] = vars(threading)[name]
+        space[name] = vars(threading)[name]

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
         shown_place,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import be_of_debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import pause_tracing
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.liveness import (
         count_as_alive,
@@ -152,7 +154,11 @@ def suspend(shown: PostMortem, words: dict[str, Any]) -> None:
         _announce(py_db, thread, shown, words)
         py_db.set_suspend(thread, _EXCEPTION_BREAK)
         raised = (type(shown.error), shown.error, shown.tb)
-        py_db.do_wait_suspend(thread, here, "exception", raised, _UNHANDLED)
+        traced = attempt(pause_tracing, default=int)
+        try:
+            py_db.do_wait_suspend(thread, here, "exception", raised, _UNHANDLED)
+        finally:
+            traced()
     finally:
         _shown.pop(thread.ident or 0, None)
         count_no_longer(thread.ident)
@@ -166,6 +172,8 @@ def _prepare() -> None:
         "create_frames_list_from_traceback",
         _list_frames,
     )
+    factory: Any = sys.modules["_pydevd_bundle.pydevd_net_command_factory_json"]
+    patch(factory, "build_exception_info_response", _without_stack)
 
 
 def _list_frames(
@@ -175,6 +183,26 @@ def _list_frames(
     if shown is not None and shown.error is error and shown.tb is trace:
         return shown.frames_list()
     return original(trace, frame, kind, error, *more, **named)
+
+
+def _without_stack(
+    original: Any,
+    py_db: Any,
+    thread_id: Any,
+    thread: Any,
+    number: int,
+    more: Any,
+    frames: Any,
+    **named: Any,
+) -> Any:
+    """Of the text of the whole stack, which pydevd makes to say that a thread has stopped, it says nothing."""
+    is_event = number == -1 and thread.ident in _shown
+    frames = _no_frames if is_event else frames
+    return original(py_db, thread_id, thread, number, more, frames, **named)
+
+
+def _no_frames(*_: Any) -> tuple[()]:
+    return ()
 
 
 def _live_frame() -> Any:
@@ -194,7 +222,13 @@ def _pause_monitoring() -> Any:
         return int
     attempt(module.start_monitoring)  # a thread that pydevd has not met yet cannot be left out
     attempt(module.stop_monitoring)
-    return lambda: attempt(module.start_monitoring)
+    be_of_program = be_of_debugger()
+
+    def go_on() -> None:
+        be_of_program()
+        attempt(module.start_monitoring)
+
+    return go_on
 
 
 def _announce(py_db: Any, thread: Any, shown: PostMortem, words: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import (
         example_place,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         links_of_greenlet,
         rewritten_places,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import AskedOnce
     from relay.debuggers.debugpy.debuggee.probe.frames.made_frames import is_made_of_place
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
@@ -33,6 +34,7 @@ _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""
 
 
+_SOON = 50
 _COMPILED = (".so", ".pyd")
 
 
@@ -96,14 +98,14 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     note_examples([link.tb_frame for link in links])
     running = running_frames()
     rewritten = rewritten_places(links)
-    position_of = position_finder()
+    left_again = set(_places_left_again(links))
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
         caller = links[position - 1] if position else None
         frame = link.tb_frame
         is_made = is_made_of_place(frame)
         moved_on = is_made or _has_moved_on(link, caller, id(frame) in running)
-        again = any(other.tb_frame is frame for other in links[position + 1 : position + 51])
+        again = position in left_again
         file, above = example_place(frame.f_code) or (compiled_file(frame), 0)
         line, name = link.tb_lineno + above, None
         place = template_place(frame, line, position == len(links) - 1)
@@ -121,6 +123,16 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     return entries
 
 
+def _places_left_again(links: list[Any]) -> Iterator[int]:
+    """Where among the links are those whose frames come again soon after."""
+    following: dict[int, int] = {}  # by the frame's id: where it was seen last, from behind
+    for position in range(len(links) - 1, -1, -1):
+        frame = id(links[position].tb_frame)
+        if following.get(frame, position + _SOON + 1) - position <= _SOON:
+            yield position
+        following[frame] = position
+
+
 def compiled_file(frame: Any) -> str | None:
     """The source of a frame that Cython or mypyc made up for a traceback; None for any other.
 
@@ -134,25 +146,18 @@ def compiled_file(frame: Any) -> str | None:
     return os.path.join(os.path.dirname(module), os.path.basename(file))
 
 
-def position_finder() -> Callable[[Any, int], Any]:
-    """A function of code and an instruction's offset: (line, last line, column, last column) of what
-    it belongs to, or None where Python does not say. A frame that Cython made up has not begun, and so an
-    offset below 0: before 3.11 each of them.
+def _found_position(code: Any, offset: int) -> Any:
+    return None if offset < 0 else _nth(getattr(code, "co_positions", tuple)(), offset // 2)
 
-    Python looks for it from the code's beginning, and the frames of a recursion have few different
-    ones: each is looked for once.
-    """
-    found: dict[tuple[int, int], Any] = {}  # by identity: those who ask have the code
 
-    def position_of(code: Any, offset: int) -> Any:
-        key = id(code), offset
-        if key not in found:
-            found[key] = (
-                None if offset < 0 else _nth(getattr(code, "co_positions", tuple)(), offset // 2)
-            )
-        return found[key]
+position_of = AskedOnce(_found_position)
+"""Of code and an instruction's offset: (line, last line, column, last column) of what it belongs to,
+or None where Python does not say. A frame that Cython made up has not begun, and so an offset below
+0: before 3.11 each of them.
 
-    return position_of
+Python looks for it from the code's beginning, and the failures of a test suite come through the
+same code of its runner: each is looked for once.
+"""
 
 
 def _nth(items: Iterable[Any], number: int) -> Any:
@@ -214,13 +219,13 @@ def _has_moved_on(link: Any, caller: Any, running: bool) -> bool:
     """Whether the frame has run on since it raised, otherwise than to clean up and leave."""
     frame, raised, now = link.tb_frame, link.tb_lasti, link.tb_frame.f_lasti
     if running:  # at the very instruction that raised it would be in another round
-        return now == raised or not _is_in_handler(frame.f_code, raised, now)
+        return bool(now == raised or not _is_in_handler(frame.f_code, raised, now))
     # A `with` that passes an exception on leaves the frame where it was; `finally` at its end.
     has_left = now == raised or _raises_anew(frame.f_code, now)
     if has_left and _went_to(frame, caller):
         return False
     if now == raised:
-        return _may_catch(frame.f_code, raised)
+        return bool(_may_catch(frame.f_code, raised))
     return not (has_left and _is_in_handler(frame.f_code, raised, now))
 
 
@@ -249,10 +254,12 @@ def _opname(code: Any, offset: int) -> str:
     return dis.opname[code.co_code[offset]] if 0 <= offset < len(code.co_code) else ""
 
 
+@AskedOnce
 def _raises_anew(code: Any, offset: int) -> bool:
     return _opname(code, offset) in (*_RERAISING, "END_FINALLY", "RAISE_VARARGS")
 
 
+@AskedOnce
 def _may_catch(code: Any, raised: int) -> bool:
     """Whether a handler around the instruction may keep an exception, as `except` does."""
     if HAS_TABLE:
@@ -272,6 +279,7 @@ def _is_written(code: Any, handler: int) -> bool:
     return _opname(code, handler) == "PUSH_EXC_INFO"
 
 
+@AskedOnce
 def _is_in_handler(code: Any, raised: int, now: int) -> bool:
     """Whether `now` lies in what runs for an exception of the instruction `raised`."""
     if HAS_TABLE:

@@ -25,6 +25,8 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import operations_named
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
@@ -152,6 +154,17 @@ def is_in_debuggers_thread() -> bool:
             return False  # it begins: it is not known yet whose it is
         known = _this_thread.is_debuggers = not attempt(is_program_thread, ident, default=True)
     return known
+
+
+def be_of_debugger() -> Callable[[], None]:
+    """This thread of the program is as one of those from now on: pydevd is to get no event of it. Returns
+    what makes it one of the program's again."""
+    before, _this_thread.is_debuggers = _this_thread.is_debuggers, True
+
+    def be_of_program() -> None:
+        _this_thread.is_debuggers = before
+
+    return be_of_program
 
 
 def pass_own_call(code: Any) -> Any:

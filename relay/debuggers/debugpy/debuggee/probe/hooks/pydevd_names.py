@@ -265,6 +265,7 @@ NEEDS = (
         {
             "_pydevd_bundle.pydevd_frame_utils": "create_frames_list_from_traceback",
             "_pydevd_bundle.pydevd_frame_utils:FramesList": "append exc_type",
+            "_pydevd_bundle.pydevd_net_command_factory_json": "build_exception_info_response",
             "_pydev_bundle.pydev_is_thread_alive": "is_thread_alive",
             _INFO: "is_tracing pydev_message",
             _PYDB: "set_suspend",

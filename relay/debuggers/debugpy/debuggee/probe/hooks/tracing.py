@@ -362,6 +362,21 @@ def set_trace(function: Any) -> None:
     sys.modules["pydevd_tracing"].SetTrace(function)
 
 
+def pause_tracing() -> Any:
+    """No calls of the debugger's trace function while this thread makes a stop outside of one: it would
+    be called by all that the debugger does there. Returns what lets it be called again.
+    """
+    if real_gettrace() is not trace_call:
+        return int  # it is not traced, or somebody else has the place, who is to hear of all
+
+    def go_on() -> None:
+        if real_gettrace() is None:  # else somebody has taken the place meanwhile
+            set_trace(trace_call)
+
+    set_trace(None)
+    return go_on
+
+
 def begin_thread(frame: Any, event: str, arg: Any) -> Any:
     """The first call of a new thread. pydevd's way to set a trace function is the quicker one."""
     wanted = wanted_trace_function()
@@ -408,8 +423,13 @@ def _trace_all_threads(py_db: Any) -> None:
         sharing = threads_that_share()
         running = [one for one in sys._current_frames() if one not in sharing]
         idents = [one for one in running if is_program_thread(one)]
-        tracing: Any = sys.modules["pydevd_tracing"]
-        tracing.set_trace_to_threads(trace_call, idents, create_dummy_thread=False)
+        here = threading.get_ident()
+        if here in idents:  # pydevd's way starts a thread for each
+            idents.remove(here)
+            real_settrace()(trace_call)
+        if idents:
+            tracing: Any = sys.modules["pydevd_tracing"]
+            tracing.set_trace_to_threads(trace_call, idents, create_dummy_thread=False)
 
 
 def is_program_thread(ident: int) -> bool:

@@ -30,6 +30,7 @@ _LISTENING_MODULES = (
     "_pydevd_sys_monitoring_cython",
 )
 _LIVENESS_NAMES = ("is_thread_alive", "pydevd_is_thread_alive")  # by which they have imported it
+_pydevd_loaded: list[tuple[int, list[str]]] = []  # of how many modules there were, pydevd's
 _awaits_end: list[bool] = []
 _kept_alive: dict[int, int] = {}  # how often each is to be taken for alive, by the thread's ident
 
@@ -57,11 +58,14 @@ class _Running:
 
 def count_as_alive(ident: int) -> None:
     """From now on this thread runs, whatever Python says; until `count_no_longer`."""
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in _LIVENESS_PACKAGES:
-            for function in _LIVENESS_NAMES:
-                if function in vars(module):
-                    patch(module, function, _is_alive)
+    if len(_pydevd_loaded) != 1 or _pydevd_loaded[0][0] != len(sys.modules):
+        names = [name for name in list(sys.modules) if name.split(".")[0] in _LIVENESS_PACKAGES]
+        _pydevd_loaded[:] = [(len(sys.modules), names)]
+    for name in _pydevd_loaded[0][1]:
+        space: Any = vars(sys.modules.get(name, sys))
+        for function in _LIVENESS_NAMES:
+            if function in space:
+                patch(sys.modules[name], function, _is_alive)
     _kept_alive[ident] = _kept_alive.get(ident, 0) + 1
 
 

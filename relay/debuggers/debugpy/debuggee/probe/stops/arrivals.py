@@ -100,15 +100,12 @@ def _relay_name(breakpoint: Any) -> str | None:
 
 
 def _ask(breakpoint: Any, thread: Any, frame: Any) -> None:
-    py_db, info = debugger(), thread.additional_info
-    if breakpoint.expression is not None:
-        py_db.handle_breakpoint_expression(breakpoint, info, frame)
     if not question_of_arrival(breakpoint, frame):
         return
     if not breakpoint.is_logpoint:
-        py_db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=True)
+        debugger().set_suspend(thread, _BREAKPOINT, suspend_other_threads=True)
     else:
-        write_log(info)
+        write_log(breakpoint, frame)
 
 
 # Exceptions

@@ -117,45 +117,56 @@ def _asking(original: Any, slot: list[Any]) -> Any:
 def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     kind = type(breakpoint).__name__
     if kind == "LineBreakpoint":
-        return question_of_pydevd(breakpoint, frame) and not _is_logged(breakpoint, info)
+        return question_of_pydevd(breakpoint, frame) and not _is_logged(breakpoint, frame)
     if kind == "FunctionBreakpoint":
         return announce_hits(function_stops(frame))
     return bool(original(info, breakpoint, frame))
 
 
 def _make_texts() -> None:
-    patch(debugger(), "handle_breakpoint_expression", _text_of_log_point)
+    patch(debugger(), "handle_breakpoint_expression", _leave_text)
 
 
-def _text_of_log_point(original: Any, breakpoint: Any, info: Any, frame: Any) -> None:
+def _leave_text(original: Any, breakpoint: Any, *about: Any) -> None:
+    """pydevd makes the text before it asks whether the condition holds: it is made after that, for itself."""
+    if type(breakpoint).__name__ != "LineBreakpoint":
+        original(breakpoint, *about)
+
+
+def _text_of_log_point(breakpoint: Any, frame: Any) -> str:
     """pydevd's own takes whatever is raised for the text, as if `{days[0]}` were 0 and not a KeyError."""
     try:
-        value = as_clients_doing(eval, breakpoint.expression, frame.f_globals, frame.f_locals)
+        code = _compiled_text(breakpoint.expression)
+        value = as_clients_doing(eval, code, frame.f_globals, frame.f_locals)
     except BaseException as error:
         if is_from_outside(error):
             raise
         value = complaint_of(breakpoint, frame, "log message", error)
-    if value is not None:
-        info.pydev_message = str(value)
+    return "" if value is None else str(value)
 
 
-def _is_logged(breakpoint: Any, info: Any) -> bool:
+@functools.lru_cache(maxsize=1000)
+def _compiled_text(expression: str) -> Any:
+    return compile(expression.lstrip(" \t"), "<string>", "eval", 0, True)
+
+
+def _is_logged(breakpoint: Any, frame: Any) -> bool:
     """Whether it is a log point, whose text is written then.
 
     pydevd would write it after the question: a thread that goes on from there would still count as
     asked when it comes to its next line, and that one's breakpoint would be passed over.
     """
     if breakpoint.is_logpoint:
-        write_log(info)
+        write_log(breakpoint, frame)
     return bool(breakpoint.is_logpoint)
 
 
-def write_log(info: Any) -> None:
-    """Write the text that pydevd has made of a log point for this thread."""
-    if info.pydev_message:
+def write_log(breakpoint: Any, frame: Any) -> None:
+    """Write the text of a log point, whose condition holds."""
+    text = _text_of_log_point(breakpoint, frame)
+    if text:
         py_db = debugger()
-        text = py_db.cmd_factory.make_io_message(info.pydev_message + os.linesep, "1")
-        py_db.writer.add_command(text)
+        py_db.writer.add_command(py_db.cmd_factory.make_io_message(text + os.linesep, "1"))
 
 
 def stops_at(breakpoint: Any, frame: Any, ask: Callable[[Any], Any] | None = None) -> bool:

@@ -3,7 +3,7 @@
 What pydevd has asked about at a line, without a stop, it asks about again whenever this thread comes
 there, as long as breakpoints stay as they are and nobody steps or is to stop. So the next time the
 question is put here, and pydevd is called only to stop: then it is given the answer that there is.
-Log points are left to pydevd, which makes their text.
+A log point whose condition holds is written here.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         names_in_condition,
         report_hits_soon,
         stops_at,
+        write_log,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import captures_by_name
 
@@ -87,13 +88,16 @@ def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
             stops = holds and stops_at(
                 breakpoint, frame, _condition_held if holds is True else None
             )
-    if not stops:
+    if stops and breakpoint.is_logpoint:
+        write_log(breakpoint, frame)
+    elif stops:
+        questions.answered = breakpoint
+        return True
+    else:
         known.passes += 1
         if not known.passes % _PASSES:
             report_hits_soon()
-        return False
-    questions.answered = breakpoint
-    return True
+    return False
 
 
 def _condition_function(condition: str, frame: Any) -> Any:
@@ -157,12 +161,12 @@ def end_questions(code: Any, line: int, epoch: Any) -> None:
         questions.answered = None
         hit_here()
     breakpoint, py_db = questions.asked, debugger()
-    if epoch is None or breakpoint is None or breakpoint.is_logpoint or py_db is None:
+    if epoch is None or breakpoint is None or py_db is None:
         return
     known = questions.known
     if known is None or known.epoch is not epoch or known.mtime != py_db.mtime:
         known = questions.known = _Known(epoch, py_db)
     condition, name = names_in_condition(breakpoint.condition)
-    is_all = condition is not None and not breakpoint.hit_condition
+    is_all = condition is not None and not (breakpoint.hit_condition or breakpoint.is_logpoint)
     ask = attempt(_condition_function, condition, program_frame(1)) if is_all else None
     known.breakpoints[id(code), line] = _DirectQuestion(code, breakpoint, name, ask)

@@ -12,16 +12,15 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import kept_errors
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import (
-        position_finder,
+        position_of,
         raised_entries,
         running_frames,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import is_remote_text
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import LatestCodes
     from relay.debuggers.debugpy.debuggee.probe.frames.modules import sources_not_kept
     from relay.debuggers.debugpy.debuggee.probe.frames.namespaces import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
@@ -188,9 +187,7 @@ def _traceback_text(value: Any, tb: Any, most: int = 20_000) -> str:
             # Of its own traceback only the innermost frame, of which it suggests names: the rest
             # takes a third of a second where a recursion has no end, and is told below.
             report = traceback.TracebackException(type(value), value, _innermost(tb))
-            position_of = position_finder()
-            summaries = [_summary(*entry, position_of) for entry in entries]
-            report.stack = traceback.StackSummary.from_list(summaries)
+            report.stack = _Stack(entries)
             text = "".join(report.format())
     except Interrupted:
         raise
@@ -237,12 +234,38 @@ def _is_bottom(frame: Any) -> bool:
     return base == "runpy.py" or (base == "threading.py" and function == "_bootstrap")
 
 
-def _summary(frame: Any, line: int, offset: int, position_of: Callable[[Any, int], Any]) -> Any:
+class _Stack(traceback.StackSummary):
+    """Of frames, with lines and offsets. What is printed of one is kept: the failures of a test suite come
+    through the same places of its runner."""
+
+    def __init__(self, entries: list[tuple[Any, int, int]]) -> None:
+        super().__init__(_summary(*entry) for entry in entries)
+        self._places = {
+            id(self[at]): (frame.f_code, line, offset)
+            for at, (frame, line, offset) in enumerate(entries)
+        }
+
+    def format_frame_summary(self, frame_summary: Any, **named: Any) -> Any:
+        """Called from 3.11 on, where Python looks in the line for what to put its markers under."""
+        code, *place = self._places[id(frame_summary)]
+        key = (*place, *named.items())
+        known = _printed.get(code)
+        if known is None:
+            known = _printed[code] = {}
+        if key not in known:
+            known[key] = super().format_frame_summary(frame_summary, **named)
+        return known[key]
+
+
+_printed = LatestCodes()
+
+
+def _summary(frame: Any, line: int, offset: int) -> Any:
     code = frame.f_code
-    more = {}
+    more: dict[str, Any] = {"lookup_line": False}
     spot = position_of(code, offset)
     if spot is not None:  # the markers under the line
-        more = {"end_lineno": spot[1], "colno": spot[2], "end_colno": spot[3]}
+        more.update(end_lineno=spot[1], colno=spot[2], end_colno=spot[3])
     import linecache
 
     linecache.lazycache(code.co_filename, frame.f_globals)

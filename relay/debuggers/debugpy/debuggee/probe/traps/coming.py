@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         hit_here,
         report_hits_soon,
         stops_at,
+        write_log,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import questions
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
@@ -145,6 +146,9 @@ def _is_passed(py_db: Any, frame: Any, info: Any) -> bool:
     info.is_tracing += 1
     try:
         stops = stops_at(breakpoint, frame)
+        if stops and breakpoint.is_logpoint:
+            write_log(breakpoint, frame)
+            stops = False
     finally:
         info.is_tracing -= 1
     if stops:
@@ -156,8 +160,7 @@ def _is_passed(py_db: Any, frame: Any, info: Any) -> bool:
 
 
 _ASKED_BY_LINE = "by its line"
-"""In the place of a breakpoint that pydevd is to ask: a log point, since it makes the text, and one in
-a code that is a copy of another one with traps."""
+"""In the place of a breakpoint that pydevd is to ask: one in a code that is a copy of another one with traps."""
 
 
 def _breakpoint_of(py_db: Any, frame: Any) -> Any:
@@ -179,8 +182,7 @@ def _breakpoint_behind(py_db: Any, code: Any, at: int) -> Any:
     line = next(line for start, end, line in code.co_lines() if start <= behind < end)
     files: Any = sys.modules["pydevd_file_utils"]
     path = files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]
-    breakpoint = (py_db.breakpoints.get(path) or {}).get(line)
-    return _ASKED_BY_LINE if breakpoint is not None and breakpoint.is_logpoint else breakpoint
+    return (py_db.breakpoints.get(path) or {}).get(line)
 
 
 def is_of_program() -> bool:

@@ -162,7 +162,8 @@ def _is_recorded() -> bool:
 def forget_traps_at_fork() -> None:
     """In a forked child the threads of its parent are gone, and its breakpoints may be."""
     traps_state.lock = threading.RLock()
-    _forget_frames_left()
+    if traps_state.frames:
+        _forget_frames_left()
     traps_state.lines = {}
 
 
