@@ -59,7 +59,7 @@ NOT_AMONG_RECORDED = (
 """Ahead of a refusal that names recording as the way out."""
 
 OTHERS = ", since others asked before, each with a run of its own"
-"""Behind the reason where the seconds were over before this question's turn came."""
+"""Behind the reason where this question had to wait for its turn."""
 
 OTHERWISE = "the second run may have gone another way: it printed something else"
 
@@ -129,11 +129,10 @@ def _given_input(session: Session) -> bytes | None:
 async def _found(
     session: Session, stop: Stop, body: HistoryRequest, asked: Mapping[str, Any]
 ) -> dict[str, Any]:
-    late = OTHERS
+    late = OTHERS if session.journey.asking.locked() else ""
     try:
         with trio.fail_after(body.wait):
             async with session.journey.asking:
-                late = ""
                 if session.stop is not stop:
                     raise went_on(session)
                 return await _found_again(session, stop, body, asked)
