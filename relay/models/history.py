@@ -31,7 +31,10 @@ class HistoryRequest(StrictModel):
     frame_id: int = Field(0, ge=0, description="Frame of the stopped thread; 0: the innermost")
     limit: int = Field(DEFAULT_WRITES, ge=1, le=MOST_WRITES, description="Writes to answer with")
     wait: float = Field(
-        DEFAULT_SECONDS, ge=1, le=MOST_SECONDS, description="Seconds that the second run may take"
+        DEFAULT_SECONDS,
+        ge=1,
+        le=MOST_SECONDS,
+        description="Seconds that the second run may take, with the turns of who asked before",
     )
 
 

@@ -327,9 +327,14 @@ class Session:
             + (f": {lost}" if (lost := self.program_run.lost) else ""),
             current_state=self.phase.value,
             required_state=wanted,
-            suggestion=_way_out(self.phase, phases),
+            suggestion=self._way_out(phases),
             **({} if self.exit_code is None else {"exit_code": self.exit_code}),
         )
+
+    def _way_out(self, wanted: Sequence[Phase]) -> Action:
+        if self.phase in OVER and self.definition.attach is not None:  # not the relay's to start
+            return Action.CREATE_SESSION
+        return _way_out(self.phase, wanted)
 
     def require_control(self, verb: str) -> None:
         """Raise SessionHeld if another client than the one that asks holds the session.

@@ -451,6 +451,12 @@ async def test_one_program_has_one_debugger(api: Api, program: Callable[..., Pro
         await first.post("/attach", port=port, connect_timeout=60)
         again = await refusal(api, port=port)
         assert "already being debugged" in again.message
+        assert first.id in again.message
+        assert f"{first.id}/detach" in again.details["suggestion"]
+        again = await refusal(
+            api, port=port, host="127.0.0.1"
+        )  # another name may be another machine
+        assert "already being debugged" in again.message
         assert "Another debug client" in again.details["suggestion"]
         by_pid = await refusal(api, pid=p.pid)
         assert first.id in by_pid.message
@@ -460,6 +466,39 @@ async def test_one_program_has_one_debugger(api: Api, program: Callable[..., Pro
     at = await launched.launch(loop.text, stop_on_entry=True)
     assert launched.id in (await refusal(api, pid=at["pid"])).message
     assert (await launched.get())["status"] == "paused"
+
+
+async def test_of_those_who_attach_at_once_one_has_it_and_the_others_are_told(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    loop = program(LOOP)
+    attached: list[Session] = []
+    refused: list[Refused] = []
+
+    async def attach(pid: int) -> None:
+        session = await api.session()
+        try:
+            await session.post("/attach", pid=pid, connect_timeout=60)
+        except Refused as refusal:
+            refused.append(refusal)
+        else:
+            attached.append(session)
+
+    with target(loop.text) as process:
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(attach, process.pid)
+        (winner,) = attached
+        assert [one.code for one in refused] == ["ATTACH_FAILED"] * 2
+        assert all(f"debugged by session {winner.id}" in one.message for one in refused)
+        assert (await winner.post("/pause"))["status"] == "paused"
+        await winner.post("/detach")
+        # The program lives, and this session cannot start it.
+        with pytest.raises(Refused) as over:
+            await winner.post("/attach", pid=process.pid)
+        assert over.value.code == "INVALID_SESSION_STATE"
+        assert "reate a new session" in over.value.details["suggestion"]
+        assert "restart" not in over.value.details["suggestion"]
 
 
 async def test_the_relay_does_not_attach_to_itself(api: Api) -> None:

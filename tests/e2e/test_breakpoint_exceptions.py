@@ -124,6 +124,8 @@ async def test_user_unhandled_stops_in_the_function_that_raised(api: Api, progra
     await session.post("/exception-breakpoints", **setting)
     at = await session.launch(written.text)
     assert at["current_location"]["line"] == written.line("test")
+    (stop,) = await session.events("stopped")
+    assert stop["body"]["exception_info"]["break_mode"] == "userUnhandled"
     assert await raised(session, at) == ["'theirs'"]
 
 

@@ -622,6 +622,52 @@ async def test_a_second_run_that_does_not_arrive_is_ended(
     assert (await session.get())["status"] == "paused"
 
 
+async def test_those_who_ask_together_wait_no_longer_than_they_say(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    changing = program(CHANGING)
+    args = [str(tmp_path / "mark"), "__import__('time').sleep(600)"]
+    session = await stopped(api, changing, "here", args=args)
+    reasons: list[str] = []
+
+    async def ask() -> None:
+        told = await why(session, "box.value", wait=2)
+        reasons.append(told["reason"])
+
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(ask)
+    assert trio.current_time() - began < 6  # one after the other they would take eight
+    late = "the second run did not come to this stop within 2 s"
+    others = f"{late}, since others asked before, each with a run of its own"
+    assert sorted(reasons) == [late, others, others, others]
+
+
+async def test_a_second_run_that_takes_long_is_said_to_be_under_way_and_ends_with_the_stop(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    changing = program(CHANGING)
+    args = [str(tmp_path / "mark"), "__import__('time').sleep(600)"]
+    session = await stopped(api, changing, "here", args=args)
+    refused: list[str] = []
+
+    async def ask() -> None:
+        with pytest.raises(Refused) as caught:
+            await why(session, "box.value", wait=300)
+        refused.append(f"{caught.value.code}: {caught.value}")
+
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            told = await session.get("/events?types=warning&timeout=30")
+            assert "run again, out of sight" in told["events"][0]["body"]["message"]
+            assert "300 s" in told["events"][0]["body"]["message"]
+            await session.post("/continue", wait=20)
+    assert "INVALID_SESSION_STATE" in refused[0]
+    assert "went on" in refused[0]
+
+
 async def test_a_second_run_ends_with_its_session(api: Api, program: Write, tmp_path: Path) -> None:
     changing = program(CHANGING)
     mark = tmp_path / "mark"

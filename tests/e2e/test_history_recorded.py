@@ -331,6 +331,66 @@ async def test_a_data_breakpoint_in_the_code_that_writes_leaves_the_log_whole(
     assert await logged(api, both, python, watched="counter.other") == expected
 
 
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+async def test_lines_that_write_nothing_keep_their_speed_beside_what_is_recorded(
+    api: Api, program: Write, version: str
+) -> None:
+    """Neither in a function that writes elsewhere, nor is a write lost with which a line begins."""
+    timed = program("""
+        import time
+
+        class Box:
+            pass
+
+        box = Box()
+
+        def bare(turns):
+            total = 0
+            for turn in range(turns):
+                total += turn
+                total -= 1
+            return total
+
+        def hot(turns):
+            total = 0
+            for turn in range(turns):
+                total += turn
+                total -= 1
+            box.total = total
+            if turns < 0:
+                return 0  # @never
+            return total
+
+        def many(turns):
+            for (
+                kept
+            ) in range(turns):
+                kept += 10
+            del kept
+            kept = 7
+            return kept  # @done
+
+        def seconds(loop):
+            started = time.thread_time()
+            loop(20_000)
+            return time.thread_time() - started
+
+        ratio = min(seconds(hot) for _ in range(3)) / min(seconds(bare) for _ in range(3))
+        many(3)
+    """)
+    session = await api.session(python_path=installed_python(version))
+    for mark in ("never", "done"):
+        await session.breakpoint(timed.text, timed.line(mark))
+    place = f"main.py:{timed.line('done')}"
+    await session.launch(timed.text, record=[f"{place}:kept", f"{place}:box.total"])
+    ratio = float((await session.evaluate("ratio", frame_id=1))["result"])
+    assert ratio < 5, "told of every line it takes forty times as long"
+    told = await why(session, "kept", limit=100)
+    assert told["complete"]
+    assert len(told["writes"]) == 3 * 2 + 2
+    await session.delete()
+
+
 async def logged(api: Api, both: Program, python: str, watched: str | None = None) -> list[Any]:
     """What the log has of `count`, while something else changes that is watched."""
     place = f"main.py:{both.line('done')}"

@@ -211,6 +211,28 @@ async def test_what_a_client_evaluated_ends_with_it(
     assert (await session.resume())["status"] == "terminated"
 
 
+async def test_what_is_evaluated_as_the_session_ends_is_called_by_its_name(
+    api: Api, program: Write
+) -> None:
+    lines = program(LINES)
+    session = await api.session()
+    await session.breakpoint(lines.text, lines.line("start"))
+    await session.launch(lines.text)
+    refused: list[Refused] = []
+
+    async def never_ends() -> None:
+        with pytest.raises(Refused) as caught:
+            await session.evaluate("[print('begun', flush=True), __import__('time').sleep(600)]")
+        refused.append(caught.value)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(never_ends)
+        await session.until_printed("begun")
+        await session.delete()
+    assert refused[0].code == "INVALID_SESSION_STATE"
+    assert refused[0].message == "The program ended during evaluate"
+
+
 async def test_a_run_to_a_line_goes_there_though_its_client_has_hung_up(
     paused: tuple[OwnSession, Session, Program], at_sending: AtSending
 ) -> None:

@@ -22,7 +22,9 @@ from relay.debuggers.debugpy.join_listener import (
     TooLateError,
 )
 from relay.debuggers.debugpy.processes import (
+    debuggee_at,
     is_adapter,
+    obstacle_of_session,
     obstacle_to_attach,
     obstacle_to_tracing,
     users_of,
@@ -73,10 +75,25 @@ def _by_port(target: AttachTarget) -> Starter:
             stream = await dial(target.host, target.port or 0)
             debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
             await _hasten(stream.socket)
-            await _shake_hands(debuggee, target.mappings, reports_version=True)
+            try:
+                await _shake_hands(debuggee, target.mappings, reports_version=True)
+            except AttachFailed as error:
+                raise _of_ours(error, target) from None
             await _learn_pid(debuggee)
 
     return start
+
+
+def _of_ours(error: AttachFailed, target: AttachTarget) -> AttachFailed:
+    """The same, with the session of this relay that has what listens there, if one has."""
+    ours = debuggee_at(target.host, target.port) if TAKEN in error.message else None
+    if ours is None:
+        return error
+    at, session_id = f"{target.host}:{target.port}", ours.session.id
+    return AttachFailed(
+        f"cannot attach: what listens on {at} is {TAKEN}, by session {session_id}",
+        suggestion=Action.USE_OR_DETACH.of(session_id=session_id),
+    )
 
 
 async def _hasten(connection: trio.socket.SocketType) -> None:
@@ -154,6 +171,8 @@ async def _shake_hands(
 async def _check_target(pid: int) -> None:
     # It reads a few files of /proc, which may block.
     obstacle = await trio.to_thread.run_sync(obstacle_to_attach, pid)
+    # Meanwhile another session may have come first.
+    obstacle = obstacle or obstacle_of_session(pid)
     if obstacle is not None:
         raise AttachFailed(
             f"cannot attach: {obstacle.reason}", pid=pid, suggestion=obstacle.suggestion

@@ -25,10 +25,10 @@ from pathlib import Path
 import debugpy
 import trio
 
-from relay.actions import Action
+from relay.actions import Action, Suggestion
 from relay.debuggers.debugpy.debuggee.pydevd import load
 from relay.debuggers.debugpy.join_listener import PATCHED_EVENT, TAKEN_EVENT, TOO_LATE_EVENT
-from relay.debuggers.debugpy.processes import LISTEN
+from relay.debuggers.debugpy.processes import LISTEN, obstacle_to_tracing
 from relay.environments import own_environment
 from relay.errors import AttachFailed
 from relay.process import foreign_calls
@@ -52,6 +52,9 @@ Python's it would have run what is queued."""
 
 SLEEPS = ("35", "230")
 """Numbers of nanosleep and clock_nanosleep, on x86-64."""
+
+ANOTHER = "Another debugger may just be attaching to that process: try again"
+"""What to do where the system would let us trace a process, and did not: it has one tracer at a time."""
 
 _DEBUGPY = Path(debugpy.__file__).parent
 _VENDORED = _DEBUGPY / "_vendored/pydevd/pydevd_attach_to_process"
@@ -337,13 +340,16 @@ async def _give_up(process: trio.Process) -> None:
 def _refused(pid: int, said: str) -> AttachFailed:
     words = "ptrace", "not permitted", "permission denied"
     denied = any(one in said.lower() for one in words)
+    suggestion: Suggestion = Action.READ_INJECTOR.of(otherwise=LISTEN)
+    if denied:
+        suggestion = f"The system does not let us trace that process: {LISTEN}"
+        if obstacle_to_tracing() is None:
+            suggestion = f"{ANOTHER}. If not: {LISTEN}"
     return AttachFailed(
         f"the debugger could not be injected into process {pid}",
         pid=pid,
         injector=said[-1000:],
-        suggestion=f"The system does not let us trace that process: {LISTEN}"
-        if denied
-        else Action.READ_INJECTOR.of(otherwise=LISTEN),
+        suggestion=suggestion,
     )
 
 

@@ -96,7 +96,11 @@ class ProbeLink:
         if at is not None and self._direct:
             question = probe_calls.question(do, call=number, stop=self._stop, **arguments)
             asked = {"call": question, "frameId": at.dap_id}
-            body = await self._debuggee.request(probe_calls.REQUEST, asked, timeout=timeout)
+            try:
+                body = await self._debuggee.request(probe_calls.REQUEST, asked, timeout=timeout)
+            except RelayError as error:  # it names the request, which is nobody's but ours
+                error.message = error.message.replace(probe_calls.REQUEST, do)
+                raise
             return str(body.get("result", ""))
         call = None if at is None else number  # the debugger's own thread is never interrupted
         expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)

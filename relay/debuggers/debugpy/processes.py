@@ -39,6 +39,16 @@ def debuggee_of(pid: int) -> Debuggee | None:
     return next(found, None)
 
 
+def debuggee_at(host: str, port: int | None) -> Debuggee | None:
+    """The debuggee of this relay that was attached to there."""
+    for found in list(LIVE):
+        asked = found.session.definition.attach
+        is_live = found.attached and found.started and not found.gone.is_set()
+        if is_live and asked is not None and (asked.host, asked.port) == (host, port):
+            return found
+    return None
+
+
 def users_of(pid: int) -> frozenset[int]:
     """The ids of the users whose rights the process has, or may take on; none if it has gone."""
     with contextlib.suppress(psutil.Error):
@@ -70,12 +80,8 @@ def _of_identity(process: psutil.Process) -> Obstacle | None:
     pid = process.pid
     if pid == os.getpid():
         return Obstacle("it is this relay", Action.CHOOSE_PROCESS)
-    ours = debuggee_of(pid)
-    if ours is not None:
-        return Obstacle(
-            f"process {pid} is debugged by session {ours.session.id} already",
-            Action.USE_OR_DETACH.of(session_id=ours.session.id),
-        )
+    if (taken := obstacle_of_session(pid)) is not None:
+        return taken
     if os.geteuid() not in (0, process.uids().effective):
         return _foreign(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
@@ -85,6 +91,17 @@ def _of_identity(process: psutil.Process) -> Obstacle | None:
     if _is_helper(process.cmdline()) or pid in {one.process.pid for one in BEGUN}:
         return Obstacle("it is a part of a debugger", "Choose the process of the program itself")
     return None
+
+
+def obstacle_of_session(pid: int) -> Obstacle | None:
+    """The session of this relay that has the process, or is about to."""
+    ours = debuggee_of(pid)
+    if ours is None:
+        return None
+    return Obstacle(
+        f"process {pid} is debugged by session {ours.session.id} already",
+        Action.USE_OR_DETACH.of(session_id=ours.session.id),
+    )
 
 
 def _of_state(process: psutil.Process) -> Obstacle | None:

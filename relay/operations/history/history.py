@@ -17,7 +17,6 @@ import trio
 from relay.actions import Action
 from relay.errors import (
     DebuggerTimeout,
-    InvalidSessionState,
     NotSupported,
     RelayError,
     SourceNotFound,
@@ -33,7 +32,7 @@ from relay.models.history import (
 from relay.models.resource import Location
 from relay.operations.history.by_chance import without_chance
 from relay.operations.history.printed import printed_difference
-from relay.operations.history.second_run import OtherwiseError, second_run, words_of
+from relay.operations.history.second_run import OtherwiseError, second_run, went_on, words_of
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.report.short_paths import is_of_library, short_path
 from relay.session.dap.stack import stack
@@ -59,6 +58,9 @@ NOT_AMONG_RECORDED = (
 )
 """Ahead of a refusal that names recording as the way out."""
 
+OTHERS = ", since others asked before, each with a run of its own"
+"""Behind the reason where this question had to wait for its turn."""
+
 OTHERWISE = "the second run may have gone another way: it printed something else"
 
 
@@ -78,13 +80,7 @@ async def history(session: Session, *, body: HistoryRequest) -> History:
             expression=body.expression, value=asked["value"], how="recorded", runs=1, **found
         )
     _require_repeatable(session, stop)
-    async with session.journey.asking:
-        if session.stop is not stop:
-            raise InvalidSessionState(
-                "The program went on before it could be asked who wrote the value",
-                current_state=session.phase.value,
-            )
-        found = await _found(session, stop, body, asked)
+    found = await _found(session, stop, body, asked)
     return History(expression=body.expression, value=asked["value"], how="rerun", runs=2, **found)
 
 
@@ -133,11 +129,15 @@ def _given_input(session: Session) -> bytes | None:
 async def _found(
     session: Session, stop: Stop, body: HistoryRequest, asked: Mapping[str, Any]
 ) -> dict[str, Any]:
+    late = OTHERS if session.journey.asking.locked() else ""
     try:
         with trio.fail_after(body.wait):
-            return await _found_again(session, stop, body, asked)
+            async with session.journey.asking:
+                if session.stop is not stop:
+                    raise went_on(session)
+                return await _found_again(session, stop, body, asked)
     except trio.TooSlowError:
-        return _nothing(f"{LATE}{body.wait:g} s")
+        return _nothing(f"{LATE}{body.wait:g} s{late}")
     except OtherwiseError as otherwise:
         return _nothing(NOT_DETERMINISTIC, str(otherwise))
 
@@ -148,7 +148,9 @@ async def _found_again(
     stdin = session.debuggee.stdin if session.debuggee is not None else None
     ends_input = stdin is not None and stdin.is_ended
     given = _given_input(session) or b""
-    async with second_run(session, asked["state"], given, ends_input=ends_input) as hidden:
+    async with second_run(
+        session, stop, asked["state"], given, ends_input=ends_input, seconds=body.wait
+    ) as hidden:
         try:
             await _compare_stops(session, stop, hidden, body, asked)
             difference = printed_difference(session, stop, hidden, hidden.require_stop("look"))

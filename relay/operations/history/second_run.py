@@ -36,20 +36,38 @@ LAST_WORDS = 200
 """Characters of the second run's standard error that say why it ended."""
 
 
+SAID_AFTER = 5.0
+"""Seconds after which the session's events say that a second run is under way."""
+
+UNDER_WAY = (
+    "The program is being run again, out of sight, to find who wrote a value."
+    " That may take {seconds:g} s from its start, and ends if this session goes on"
+)
+
+GOES_ON = frozenset({"continued", "terminated"})
+
+
 class OtherwiseError(Exception):
     """The second run has come to something else: the words say where it differs."""
 
 
 @asynccontextmanager
 async def second_run(
-    session: Session, state: Mapping[str, Any], stdin: bytes, *, ends_input: bool
+    session: Session,
+    stop: Stop,
+    state: Mapping[str, Any],
+    stdin: bytes,
+    *,
+    ends_input: bool,
+    seconds: float,
 ) -> AsyncIterator[Session]:
-    """A hidden session whose program stands where the session's own does.
+    """A hidden session whose program stands where the session's own does, at `stop`.
 
     Raises OtherwiseError if it comes to another stop, or to none; InvalidSessionState if the session
-    ends meanwhile. Nothing of it is left after the block.
+    goes on or ends meanwhile. Nothing of it is left after the block. If it takes long, an event of
+    the session says that it is under way, and for how many `seconds` at most.
     """
-    async with _hidden(session) as hidden:
+    async with _hidden(session, stop, seconds) as hidden:
         await _launch(hidden, session.journey, state, stdin, ends_input=ends_input)
         before = session.journey.start
         await _arrival(hidden, 0, session.journey.first)
@@ -63,13 +81,15 @@ async def second_run(
 
 
 @asynccontextmanager
-async def _hidden(session: Session) -> AsyncIterator[Session]:
+async def _hidden(session: Session, stop: Stop, seconds: float) -> AsyncIterator[Session]:
     """A session in the task of whoever asks: it is in no list, and counts nowhere."""
     config = replace(session.config, timeout_minutes=24 * 60)
     hidden = Session(f"{session.id}_again", None, config, session.settings, session.debuggers)
     failure: Exception | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_end_with, session, nursery.cancel_scope)
+        nursery.start_soon(_end_with_stop, session, stop, nursery.cancel_scope)
+        nursery.start_soon(_say_it_takes_long, session, seconds)
         nursery.start_soon(hidden.run)
         await hidden.opened.wait()
         try:
@@ -90,11 +110,37 @@ async def _hidden(session: Session) -> AsyncIterator[Session]:
             current_state=Phase.TERMINATED.value,
             suggestion=Action.CREATE_SESSION,
         )
+    if session.stop is not stop:
+        raise went_on(session)
+
+
+def went_on(session: Session) -> InvalidSessionState:
+    """The stop that was asked about is over: what wrote a value there nobody can compare any more."""
+    return InvalidSessionState(
+        "The program went on before it could be said who wrote the value",
+        current_state=session.phase.value,
+    )
 
 
 async def _end_with(session: Session, scope: trio.CancelScope) -> None:
     await session.closed.wait()
     scope.cancel()
+
+
+async def _end_with_stop(session: Session, stop: Stop, scope: trio.CancelScope) -> None:
+    after = session.events.last_seq
+    while session.stop is stop:
+        event = await session.events.wait(after, types=GOES_ON)
+        if event is None:  # the session ends
+            return
+        after = event.seq
+    scope.cancel()
+
+
+async def _say_it_takes_long(session: Session, seconds: float) -> None:
+    if seconds > SAID_AFTER:
+        await trio.sleep(SAID_AFTER)
+        session.events.append("warning", {"message": UNDER_WAY.format(seconds=seconds)})
 
 
 async def _launch(

@@ -62,6 +62,8 @@ async def examine(debuggee: Debuggee, stop: Stop) -> bool:
     if stop.failure is not None:
         stop.exception = replace(stop.exception, break_mode="unhandled")
     setting = debuggee.session.exceptions
+    if stop.exception.break_mode == "always" and "raised" not in setting.filters:
+        stop.exception = replace(stop.exception, break_mode="userUnhandled")
     # What is named is meant, whatever it is.
     if stop.failure is None and not setting.types and _is_signal(debuggee.session, stop.exception):
         return False

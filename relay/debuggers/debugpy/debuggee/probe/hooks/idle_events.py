@@ -34,7 +34,10 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
+        MONITORING,
+        instructions_wanted_by,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.own_modules import give_back_own_modules
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
@@ -68,6 +71,7 @@ def is_every_line_wanted() -> bool:
 
 
 _MANY_OWN_CALLS = 2000
+_LONGEST_INSTRUCTION = 8  # bytes: three that extend its argument, and itself
 _TOOLS = range(6)  # all that there can be
 _RESUMES = operations_named(("RESUME",))
 _OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
@@ -242,32 +246,45 @@ def _breakpoint_lines(py_db: Any, code: Any) -> Any:
     return py_db.breakpoints.get(path) or ()
 
 
-def _is_line_idle(code: Any, line: int) -> bool:
-    """Whether no breakpoint is on this line, and its event can be left out."""
+def _is_line_idle(code: Any, line: int, frame: Any = None) -> bool:
+    """Whether no breakpoint is on this line, and its event can be left out; `frame` has come to it."""
     try:
         has_breakpoint = line in _breakpoint_lines(debugger(), code)
     except Exception as error:
         if is_from_outside(error):
             raise
         return False
-    return not has_breakpoint and not _has_instruction_events(code)
+    return not has_breakpoint and not _would_lose_instruction(code, frame)
 
 
-def _has_instruction_events(code: Any) -> bool:
-    """Whether a tool gets the instructions of this code as events, as the log of writes is.
+def _would_lose_instruction(code: Any, frame: Any) -> bool:
+    """Whether a tool gets the instruction as an event with which the line begins, as the log of writes may.
 
     CPython's own fault (seen on 3.12.1 and 3.13.0): where a callback of lines answers DISABLE, the
-    event of the line's first instruction is left out this once.
+    event of the line's first instruction is left out this once. `frame` is at that; if it is not
+    known, it may be any of the code.
     """
-    wanted = MONITORING.events.INSTRUCTION
+    instructions = MONITORING.events.INSTRUCTION
+    begins = None if frame is None or frame.f_code is not code else frame.f_lasti
     try:
         return any(
-            (MONITORING.get_events(tool) | MONITORING.get_local_events(tool, code)) & wanted
+            begins is None or _wants_instruction_at(tool, code, begins)
             for tool in _TOOLS
             if MONITORING.get_tool(tool) is not None
+            and (MONITORING.get_events(tool) | MONITORING.get_local_events(tool, code))
+            & instructions
         )
     except ValueError:  # another thread has just given one back
         return True
+
+
+def _wants_instruction_at(tool: int, code: Any, offset: int) -> bool:
+    """Whether the tool does something at the instruction that begins there, with its EXTENDED_ARGs."""
+    asked = instructions_wanted_by.get(tool)
+    if asked is None:
+        return True
+    wanted = asked(code)
+    return any(at in wanted for at in range(offset, offset + _LONGEST_INSTRUCTION, 2))
 
 
 def _is_start_idle(code: Any) -> bool:
@@ -343,13 +360,14 @@ def _on_line(code: Any, line: int) -> Any:
     if stops is False:
         return None
     is_quiet = _is_nothing_under_way(code)
-    if is_quiet and not stops and _is_line_idle(code, line) and _idle.epoch is epoch:
+    frame = frame_at(1)
+    if is_quiet and not stops and _is_line_idle(code, line, frame) and _idle.epoch is epoch:
         return leave_out(epoch)
     give_back_own_modules()
     begin_questions()
     answer = _idle.line(code, line)
     end_questions(code, line, epoch if is_quiet and _idle.epoch is epoch else None)
-    if answer is None or _has_instruction_events(code):
+    if answer is None or _would_lose_instruction(code, frame):
         return None
     return leave_out(epoch)
 

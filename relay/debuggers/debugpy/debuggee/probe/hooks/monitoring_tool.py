@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 MONITORING: Any = getattr(sys, "monitoring", None)
 _TOOL_NUMBERS = (4, 3, 2)  # 0, 1, 2 and 5 have names: debugger, coverage, profiler, optimizer
+instructions_wanted_by: dict[int, Any] = {}
+"""By the number of a tool of ours that says it: a function of a code, which has the offsets of the
+instructions there that the tool does something at. Of any other tool it may be all."""
 BRANCH_EVENTS = ("BRANCH",) if sys.version_info < (3, 14) else ("BRANCH_LEFT", "BRANCH_RIGHT")
 
 
@@ -59,6 +62,7 @@ def have_anew(tool: int, code: Any, events: int) -> None:
 
 def give_back_tool(tool: int, events: Iterable[str], codes: Iterable[Any] = ()) -> None:
     """No more events. `events` names those with a callback; `codes` have local ones."""
+    instructions_wanted_by.pop(tool, None)
     MONITORING.set_events(tool, 0)
     for code in codes:
         MONITORING.set_local_events(tool, code, 0)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
+        instructions_wanted_by,
         take_tool,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
@@ -32,6 +33,7 @@ class WriteMonitor:
         if self.tool < 0:
             return False
         events = MONITORING.events
+        instructions_wanted_by[self.tool] = self._looks_in
         MONITORING.register_callback(self.tool, events.PY_START, self._on_start)
         MONITORING.register_callback(self.tool, events.INSTRUCTION, self._on_instruction)
         MONITORING.set_events(self.tool, events.PY_START)
@@ -46,6 +48,9 @@ class WriteMonitor:
     def go_on_in_fork(self) -> bool:
         """The tool and its events are those of the process that was forked."""
         return self.tool >= 0
+
+    def _looks_in(self, code: Any) -> Any:
+        return self.codes[id(code)][1] if id(code) in self.codes else ()
 
     def _on_start(self, code: Any, offset: int) -> Any:
         if id(code) not in self.codes:
