@@ -1351,6 +1351,7 @@ async def test_callbacks_of_tornado(api: Api, program: Write) -> None:
         ("task", "KeyError", calls.line("lost")),
         ("task", "ValueError", calls.line("tick")),
     ]
+    assert {stop.view["ends_name"] for stop in found.stops} == {"Exception in callback"}
 
 
 async def test_commands(api: Api, program: Write) -> None:
@@ -1695,3 +1696,36 @@ async def test_what_scrapy_says_in_its_log_alone(api: Api, program: Write) -> No
     ]
     assert found.stops[0].locals == {"prices": "{}"}
     assert found.exit_code == 0
+
+
+async def test_what_a_signal_handler_of_scrapys_does(api: Api, program: Write) -> None:
+    """It stands in for itself, as above. Its message is yet to be filled in."""
+    for package in ("scrapy", "scrapy/utils"):
+        program("", f"{package}/__init__.py")
+    program(
+        """
+        import logging
+
+        logger = logging.getLogger(__name__)
+
+        def send(receiver):
+            try:
+                receiver()
+            except Exception:
+                said = {"receiver": receiver}
+                logger.error("Error caught on signal handler: %(receiver)s", said, exc_info=True)
+        """,
+        "scrapy/utils/signal.py",
+    )
+    spider = program("""
+        from scrapy.utils import signal
+
+        def closed():
+            raise KeyError("closed")  # @closed
+
+        signal.send(closed)
+    """)
+    found = await run(api, script=spider.text)
+    (stop,) = found.stops
+    assert stop.what == ("task", "KeyError", spider.line("closed"))
+    assert stop.view["ends_name"] == "Error caught on signal handler"

@@ -392,8 +392,47 @@ async def test_greenlets_of_eventlet(
         if frame["function"] in ("first", "second")
     }
     assert waits["first"]["kind"] == "sleep"
-    assert waits["second"]["kind"] == "semaphore"
-    assert f"main.py:{code.line('has')}" in waits["second"]["note"]
+    assert (waits["second"]["kind"], waits["second"]["on"]) == ("lock", "lock")
+    assert waits["second"]["held_by"]["name"] == "first"
+    assert f"main.py:{code.line('has')}" in waits["second"]["known_from"]
+
+
+async def test_a_circle_of_eventlets_locks(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    """Its lock is a semaphore of one permit, and that of a recursive one, which knows its owner."""
+    code = program("""
+        import eventlet; eventlet.monkey_patch()
+        import threading
+
+        plain = threading.Lock()
+        nested = threading.RLock()
+
+        def first():
+            with plain:
+                eventlet.sleep(0.01)
+                with nested:
+                    pass
+
+        def second():
+            with nested:
+                eventlet.sleep(0.01)
+                with plain:
+                    pass
+
+        for function in (first, second):
+            eventlet.spawn(function)
+        eventlet.sleep(0.05)
+        print("up", flush=True)
+        eventlet.sleep(1000)
+    """)
+    session = await api.session(python_path=python_with(EVENTLET))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["deadlocks"] != [])
+    (circle,) = report["deadlocks"]
+    assert "first waits for lock nested held by second" in circle["text"]
+    assert "waits for lock plain held by first" in circle["text"]
 
 
 async def test_what_a_greenlet_raised_has_its_locals_where_it_is_asked(

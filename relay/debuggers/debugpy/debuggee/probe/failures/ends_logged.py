@@ -8,6 +8,7 @@ off as well.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,8 @@ _LOGS = (
     # The loops of uvloop are compiled: what they give to no handler of the program's, they log.
     ("uvloop", "asyncio", ("",), "task"),
 )
+# Of a message the first line, and of one that is yet to be filled in what stands before the first value.
+_BEFORE_ARGUMENTS = re.compile(r".*?(?=:? %[(a-z]|\n|\Z)")
 
 
 def listen_to_logs() -> None:
@@ -134,8 +137,8 @@ def _at_log(logger: Any, message: Any, about: Any) -> None:
             error = about[1] if type(about) is tuple else about
             error = error if isinstance(error, BaseException) else error_under_way()
             tb = about[2] if type(about) is tuple else None
-            first = exact(message).partition("\n")[0].partition(" %s")[0]
-            words = first if ends == "task" else None
+            before = _BEFORE_ARGUMENTS.match(exact(message))
+            words = before[0] if before is not None and ends == "task" else None
             if module.startswith("grpc."):
                 words = attempt(request_of_log, exact(message))
             if not isinstance(error, _cancelled()):

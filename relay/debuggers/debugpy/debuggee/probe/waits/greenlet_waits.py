@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
         clipped,
+        module_globals,
         stored_field,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask, task_reference
@@ -101,6 +102,11 @@ class GreenletWaits:
         caller = frames[position + 1] if position + 1 < len(frames) else None
         kind = "semaphore" if known.kind == "lock" else known.kind
         subject = dict(items_of(frames[position].f_locals)).get("self")
+        if kind == "semaphore":
+            waker = subject
+            subject, caller = _asked_for(frames[position:], waker)
+            if subject is not waker or _is_lock_of_eventlet(waker):
+                return "lock", "a lock", subject, caller
         return kind, _LIBRARY_WAITS[known.kind], subject, caller
 
     def _by_waker(self, one: FoundGreenlet) -> tuple[str, str, Any, Any] | None:
@@ -141,6 +147,12 @@ def _asked_for(frames: list[Any], waker: Any) -> tuple[Any, Any]:
             return subject, frame
         subject = held
     return subject, None
+
+
+def _is_lock_of_eventlet(semaphore: Any) -> bool:
+    """One of a single permit, which the patched `threading` has for its locks."""
+    kind = module_globals("eventlet.lock").get("Lock")
+    return any(base is kind for base in mro_of(type(semaphore)))
 
 
 def _called(frame: Any) -> tuple[Any, str] | None:
