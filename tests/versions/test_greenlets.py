@@ -342,6 +342,73 @@ async def test_a_hang_report_has_the_greenlets_with_what_they_wait_for_and_their
     assert "first waits for" in circle["text"] or "second waits for" in circle["text"]
 
 
+WAITING_FOR_THREADS = """
+    {patch}
+    import threading
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    event = threading.Event()
+    condition = threading.Condition()
+    thread = threading.Thread(target=event.wait, name="worker")
+    thread.start()
+
+    def joins():
+        thread.join()
+
+    def asks():
+        ThreadPoolExecutor(1).submit(event.wait).result()
+
+    def waits():
+        wait([ThreadPoolExecutor(1).submit(event.wait)])
+
+    def hears():
+        with condition:
+            condition.wait()
+
+    for function in (joins, asks, waits, hears):
+        {spawn}(function)
+    {sleep}(0.05)
+    print("up", flush=True)
+    {sleep}(1000)
+"""
+
+
+@pytest.mark.parametrize(
+    ("requirement", "patch", "library"),
+    [
+        (GEVENT, "from gevent import monkey; monkey.patch_all(); import gevent", "gevent"),
+        (EVENTLET, "import eventlet; eventlet.monkey_patch()", "eventlet"),
+    ],
+    ids=["gevent", "eventlet"],
+)
+async def test_greenlets_that_wait_for_threads_wait_for_no_lock_of_theirs(
+    api: Api,
+    program: Callable[..., Program],
+    python_with: Callable[[str], str],
+    requirement: str,
+    patch: str,
+    library: str,
+) -> None:
+    """A future's condition takes a lock twice: whoever waits for it seemed to wait for itself."""
+    names = {"spawn": f"{library}.spawn", "sleep": f"{library}.sleep"}
+    code = program(WAITING_FOR_THREADS.format(patch=patch, **names))
+    session = await api.session(python_path=python_with(requirement))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["blocked"])
+    assert report["deadlocks"] == []
+    waits = {
+        frame["function"]: task.get("blocked_on")
+        for task in report["tasks"]
+        for frame in task["frames"]
+    }
+    found = {name: (wait["kind"], wait["on"]) for name, wait in waits.items() if wait is not None}
+    assert (found["asks"], found["waits"]) == (("future", "a future"), ("future", "a future"))
+    assert found["hears"] == ("condition", "condition")
+    if "joins" in found:  # else the greenlet that the thread is, is named
+        assert found["joins"] == ("join", "the end of thread worker")
+
+
 async def test_greenlets_of_a_paused_program(
     api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
 ) -> None:
