@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way
-    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import request_of_log
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import (
+        request_of_caller,
+        request_of_log,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -64,6 +67,14 @@ _LOGS = (
         "future",
     ),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
+    ("django.dispatch.dispatcher", "django.dispatch", ("Error calling %s in ",), "task"),
+    ("django.db.backends.base.base", "django.db.backends.base", ("Error calling %s in ",), "task"),
+    (
+        "celery.utils.dispatch.signal",
+        "celery.utils.dispatch.signal",
+        ("Signal handler %r raised",),
+        "task",
+    ),
     ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
     # What start() of a spider raises, and what the parts do that a project brings for Scrapy's own.
     (
@@ -82,8 +93,9 @@ _LOGS = (
     # The loops of uvloop are compiled: what they give to no handler of the program's, they log.
     ("uvloop", "asyncio", ("",), "task"),
 )
-# Of a message the first line, and of one that is yet to be filled in what stands before the first value.
-_BEFORE_ARGUMENTS = re.compile(r".*?(?=:? %[(a-z]|\n|\Z)")
+# A message is not filled in yet: what is to be shown of the program's values is not asked for.
+_ARGUMENT = re.compile(r"%(\([a-z]+\))?[a-z]")
+_LAST_ARGUMENTS = re.compile(r"([:.,]? ?\(?…\)?\.?)+\Z")
 
 
 def listen_to_logs() -> None:
@@ -125,7 +137,7 @@ def _log_seen(logger: Any, message: Any, about: Any) -> None:
 def _at_log(logger: Any, message: Any, about: Any) -> None:
     if isinstance(message, Exception) and logger.name == "sanic.error":
         # A part of the response was sent already: there can be none of the exception.
-        failed(message, "request", expectable=True)
+        failed(message, "request", attempt(request_of_caller, "sanic"), expectable=True)
     if type(message) is not str:
         return
     for module, name, beginnings, ends in _LOGS:
@@ -137,8 +149,10 @@ def _at_log(logger: Any, message: Any, about: Any) -> None:
             error = about[1] if type(about) is tuple else about
             error = error if isinstance(error, BaseException) else error_under_way()
             tb = about[2] if type(about) is tuple else None
-            before = _BEFORE_ARGUMENTS.match(exact(message))
-            words = before[0] if before is not None and ends == "task" else None
+            first = exact(message).partition("\n")[0]
+            words = _LAST_ARGUMENTS.sub("", _ARGUMENT.sub("…", first)) if ends == "task" else None
+            if module == "sanic.log":
+                words = attempt(request_of_caller, "sanic")
             if module.startswith("grpc."):
                 words = attempt(request_of_log, exact(message))
             if not isinstance(error, _cancelled()):
