@@ -56,8 +56,19 @@ class TaskWait(Resource):
     """What a task awaits of asyncio's or trio's own, as far as it is known."""
 
     kind: Literal[
-        "lock", "event", "condition", "semaphore", "queue", "sleep", "io", "thread", "child"
+        "lock",
+        "event",
+        "condition",
+        "semaphore",
+        "queue",
+        "sleep",
+        "io",
+        "thread",
+        "child",
+        "join",
+        "future",
     ]
+    """The last two only of greenlets; what tasks wait for so is in `waits_for`."""
     on: str = Field(description="What it is, by the name that the awaiting code has for it")
     id: str | None = Field(description="Its identity, the same for all who wait for it")
     held_by: TaskReference | None = Field(

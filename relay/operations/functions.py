@@ -204,6 +204,9 @@ def _no_file(asked: _Asked) -> InvalidRequest:
         path = os.path.join(session.config.project_root, os.path.basename(slashes))
     else:
         message = f"there is no file {path}"
+        if path.endswith(".py") and is_there(f"{path}c"):
+            hint = f"Only its compiled code is there: leave the file out, {asked.name}"
+            return asked.refused(message, hint)
     named = list(dict.fromkeys(_of_that_name(session, path)))[:_MOST_READ]
     near = [one for one in named or similar_files(path) if _defines(asked, one)]
     shown = [f"{asked.written(one)}{rest}" for one in near[:3]] or _meant_in(asked, named[:3])

@@ -91,6 +91,21 @@ LEAVES_AS_IT_HANDLES = """
 
     main()
 """
+LEAVES_BY_CLICK = """
+    import click
+
+    @click.command()
+    @click.argument("name")
+    def show(name):
+        prices = {}
+        try:
+            click.echo(prices[name])
+        except KeyError as error:
+            raise click.ClickException(f"no {name}") from error
+
+    show()
+"""
+
 LEAVES_FOR_BAD_ARGUMENTS = """
     import argparse
 
@@ -243,6 +258,18 @@ CASES = {
             )
         ],
     ),
+    "SystemExit behind a handler of click's": (
+        {"it.py": LEAVES_BY_CLICK},
+        ["it.py", "milk"],
+        0,
+        [
+            (
+                None,
+                "it.py:12 in <module> ends the process with exit code 1 as it handles ClickException: no milk, "
+                "which came of KeyError: 'milk', at it.py:8 in show",
+            )
+        ],
+    ),
     "timeout": (
         {"test_it.py": TAKES_LONG},
         [*PYTEST, "test_it.py"],
@@ -258,6 +285,12 @@ CASES = {
     "unittest": (
         {"test_it.py": MENDED},
         ["-m", "unittest", "test_it"],
+        0,
+        [("test_it.Cart.test_mended", "unexpected success")],
+    ),
+    "nose2": (
+        {"test_it.py": MENDED},
+        ["-m", "nose2", "test_it"],
         0,
         [("test_it.Cart.test_mended", "unexpected success")],
     ),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import py_compile
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +80,51 @@ async def test_code_in_an_archive_is_stopped_in_by_its_function(api: Api, tmp_pa
     await session.post("/breakpoints", function="answer")
     stopped = await session.launch(str(archive))
     assert (stopped["status"], stopped["current_location"]["function"]) == ("paused", "answer")
+
+
+RAISES_IN_CALL = """
+    class Cart:
+        def add(self, number):  # @add
+            self.total = 1 / number  # @fail
+
+    def run():
+        Cart().add(0)  # @run
+"""
+
+
+@pytest.mark.parametrize("ahead", [True, False], ids=["function", "exception"])
+async def test_compiled_code_without_its_source_is_the_programs_own(
+    api: Api, program: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: bool
+) -> None:
+    """`python -m compileall -b .` gives it the relative name of its source."""
+    code = Program.write(tmp_path / "shop" / "cart.py", RAISES_IN_CALL)
+    source, at, called = code.path, code.line("add" if ahead else "fail"), code.line("run")
+    monkeypatch.chdir(tmp_path)
+    py_compile.compile("shop/cart.py", cfile="shop/cart.pyc")
+    source.unlink()
+    written = program("from shop.cart import run\nrun()  # @call")
+    session = await api.session(project_root=str(tmp_path), python_path=sys.executable)
+    with pytest.raises(Refused) as refused:
+        await session.breakpoint(str(source), 4)
+    hint = refused.value.details["suggestion"]
+    assert hint == f"Only its compiled code is there, {source}c: name the function"
+    with pytest.raises(Refused) as refused:
+        await session.breakpoint(f"{source}c", 4)
+    assert refused.value.details["suggestion"] == "Give its source; without one, name the function"
+    with pytest.raises(Refused) as refused:
+        await session.post("/breakpoints", function=f"{source}:Cart.add")
+    assert refused.value.details["suggestion"].endswith("leave the file out, Cart.add")
+    if ahead:
+        await session.post("/breakpoints", function="Cart.add")
+    stopped = await session.launch(written.text, cwd=str(tmp_path), include=["stack"])
+    place = stopped["current_location"]
+    assert stopped["stop_reason"] == ("function breakpoint" if ahead else "exception")
+    assert (place["path"], place["line"]) == (str(source), at)
+    frames = [(one["name"], one["line"]) for one in stopped["stop"]["stack"][:3]]
+    assert frames[1:] == [("run", called), ("<module>", written.line("call"))]
+    report = (await session.get("/report"))["report"]
+    assert "stack: add shop/cart.py:" in report
+    assert f"< run :{called} < <module>" in report
 
 
 async def test_it_verifies_itself_when_the_file_appears_and_stops_there(

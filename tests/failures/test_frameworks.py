@@ -844,6 +844,31 @@ async def test_jobs_of_celery(api: Api, program: Write) -> None:
     assert (stop.view["ends_name"], stop.locals["item"]) == ("shop.price", "'milk'")
 
 
+async def test_a_receiver_of_a_signal_of_celerys(api: Api, program: Write) -> None:
+    jobs = program("""
+        import celery
+        from celery import signals
+
+        app = celery.Celery(broker="memory://", backend="cache+memory://")
+        app.conf.task_always_eager = True
+
+        @app.task(name="shop.price")
+        def price(item):
+            return 3
+
+        @signals.task_success.connect
+        def count(sender=None, **about):
+            raise KeyError("count")  # @count
+
+        print(price.delay("bread").state)
+    """)
+    found = await run(api, script=jobs.text)
+    (stop,) = found.stops
+    assert stop.what == ("task", "KeyError", jobs.line("count"))
+    assert stop.view["ends_name"] == "Signal handler … raised"
+    assert await found.session.printed() == "SUCCESS\n"
+
+
 async def test_jobs_of_rq(api: Api, program: Write) -> None:
     jobs = program(
         """
@@ -1211,8 +1236,84 @@ async def test_what_aiohttp_logs_while_a_response_begins(api: Api, program: Writ
     found = await run(api, script=app.text)
     (stop,) = found.stops
     assert stop.what == ("request", "KeyError", app.line("signal"))
+    assert stop.view["ends_name"] == "POST /"
     assert await found.session.printed() == "ServerDisconnectedError\n"
     assert found.exit_code == 0
+
+
+async def test_a_timeout_that_aiohttp_answers_by_a_504(api: Api, program: Write) -> None:
+    app = program("""
+        import asyncio
+
+        from aiohttp import web
+        from aiohttp.test_utils import TestClient, TestServer
+
+        async def view(request):
+            await asyncio.wait_for(asyncio.Event().wait(), 0.01)  # @view
+
+        async def main():
+            app = web.Application()
+            app.add_routes([web.get("/slow", view)])
+            async with TestClient(TestServer(app)) as client:
+                print((await client.get("/slow")).status)
+
+        asyncio.run(main())
+    """)
+    found = await run(api, script=app.text)
+    (stop,) = found.stops
+    assert stop.what == ("request", "TimeoutError", app.line("view"))
+    assert stop.view["ends_name"] == "GET /slow"
+    assert await found.session.printed() == "504\n"
+
+
+async def test_what_sanic_logs_of_a_request_names_it(api: Api, program: Write) -> None:
+    """It stands in for itself: it is not among what the tests are run with."""
+    program("", "sanic/__init__.py")
+    program("import logging\n\nerror_logger = logging.getLogger('sanic.error')\n", "sanic/log.py")
+    program(
+        """
+        from sanic.log import error_logger
+
+        class Request:
+            method, path = "GET", "/price"
+
+            def respond(self, middleware):
+                try:
+                    middleware()
+                except Exception:
+                    words = "Exception occurred in one of response middleware handlers"
+                    error_logger.exception(words)
+
+        def handle_exception(request, exception):
+            error_logger.exception(exception, exc_info=True)
+
+        def handle(request, handler):
+            try:
+                handler()
+            except Exception as exception:
+                handle_exception(request, exception)
+        """,
+        "sanic/app.py",
+    )
+    shop = program("""
+        from sanic import app
+
+        def middleware():
+            raise KeyError("middleware")  # @middleware
+
+        def stream():
+            raise ValueError("stream")  # @stream
+
+        request = app.Request()
+        request.respond(middleware)
+        app.handle(request, stream)
+    """)
+    found = await run(api, script=shop.text)
+    assert [stop.what for stop in found.stops] == [
+        ("request", "KeyError", shop.line("middleware")),
+        ("request", "ValueError", shop.line("stream")),
+    ]
+    assert {stop.view["ends_name"] for stop in found.stops} == {"GET /price"}
 
 
 async def test_a_method_of_xmlrpc(api: Api, program: Write) -> None:
@@ -1351,6 +1452,7 @@ async def test_callbacks_of_tornado(api: Api, program: Write) -> None:
         ("task", "KeyError", calls.line("lost")),
         ("task", "ValueError", calls.line("tick")),
     ]
+    assert {stop.view["ends_name"] for stop in found.stops} == {"Exception in callback"}
 
 
 async def test_commands(api: Api, program: Write) -> None:
@@ -1695,3 +1797,102 @@ async def test_what_scrapy_says_in_its_log_alone(api: Api, program: Write) -> No
     ]
     assert found.stops[0].locals == {"prices": "{}"}
     assert found.exit_code == 0
+
+
+async def test_what_django_says_in_its_log_alone(api: Api, program: Write) -> None:
+    shop = program("""
+        import django
+        from django.conf import settings
+
+        database = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+        settings.configure(DATABASES={"default": database}, LOGGING_CONFIG=None)
+        django.setup()
+
+        from django.db import transaction
+        from django.dispatch import Signal, receiver
+
+        sold = Signal()
+
+        @receiver(sold)
+        def receive(**about):
+            raise KeyError("sold")  # @receive
+
+        def commit():
+            raise ValueError("commit")  # @commit
+
+        sold.send_robust(None)
+        transaction.on_commit(commit, robust=True)
+    """)
+    found = await run(api, script=shop.text)
+    assert [stop.what for stop in found.stops] == [
+        ("task", "KeyError", shop.line("receive")),
+        ("task", "ValueError", shop.line("commit")),
+    ]
+    assert [stop.view["ends_name"].replace("commit in", "… in") for stop in found.stops] == [
+        "Error calling … in Signal.send_robust()",
+        "Error calling … in on_commit()",
+    ]
+
+
+async def test_what_a_middleware_of_scrapys_raises(api: Api, program: Write) -> None:
+    """Its logs stand in for themselves, as above. A server that is not there is logged in the same way."""
+    program("", "scrapy/__init__.py")
+    program(
+        "class LogFormatter:\n    def download_error(self, *_):\n        pass\n",
+        "scrapy/logformatter.py",
+    )
+    spider = program("""
+        import types
+
+        from scrapy.logformatter import LogFormatter
+        from twisted.internet import error
+        from twisted.python.failure import Failure
+
+        def process_request(request):
+            raise KeyError(request.url)  # @middleware
+
+        request = types.SimpleNamespace(method="GET", url="http://shop/price")
+        try:
+            process_request(request)
+        except KeyError:
+            failure = Failure()
+        LogFormatter().download_error(failure, request, None)
+        LogFormatter().download_error(Failure(error.ConnectionRefusedError()), request, None)
+    """)
+    found = await run(api, script=spider.text)
+    (stop,) = found.stops
+    assert stop.what == ("request", "KeyError", spider.line("middleware"))
+    assert stop.view["ends_name"] == "GET http://shop/price"
+
+
+async def test_what_a_signal_handler_of_scrapys_does(api: Api, program: Write) -> None:
+    """It stands in for itself, as above. Its message is yet to be filled in."""
+    for package in ("scrapy", "scrapy/utils"):
+        program("", f"{package}/__init__.py")
+    program(
+        """
+        import logging
+
+        logger = logging.getLogger(__name__)
+
+        def send(receiver):
+            try:
+                receiver()
+            except Exception:
+                said = {"receiver": receiver}
+                logger.error("Error caught on signal handler: %(receiver)s", said, exc_info=True)
+        """,
+        "scrapy/utils/signal.py",
+    )
+    spider = program("""
+        from scrapy.utils import signal
+
+        def closed():
+            raise KeyError("closed")  # @closed
+
+        signal.send(closed)
+    """)
+    found = await run(api, script=spider.text)
+    (stop,) = found.stops
+    assert stop.what == ("task", "KeyError", spider.line("closed"))
+    assert stop.view["ends_name"] == "Error caught on signal handler"

@@ -388,3 +388,16 @@ async def test_a_breakpoint_in_a_template_says_why_it_cannot_be(api: Api, progra
             "/launch", script=page.text, record=[f"{page.text}:{page.line('divide')}:a"]
         )
     assert placed["message"] in refused.value.message
+
+
+async def test_a_breakpoint_in_a_source_of_cython_says_why_it_cannot_be(
+    api: Api, program: Write
+) -> None:
+    """Some of them are Python, too: the lines of both never run."""
+    for text in ("cdef f(n):\n    return n  # @line\n", "def f(n):\n    return n  # @line\n"):
+        file = program(text, "fast.pyx")
+        session = await api.session(project_root=str(file.path.parent))
+        placed = await session.breakpoint(file.text, file.line("line"))
+        why = "the file is Cython's, and breakpoints stop in Python code"
+        assert placed["message"] == f"No Python code at line {file.line('line')}: {why}"
+        assert "Set it in a function that calls it" in placed["suggestion"]

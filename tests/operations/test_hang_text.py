@@ -8,6 +8,7 @@ import pytest
 
 from relay.dap.lifecycle import Phase
 from relay.models.hangs import HangFrame, HangReport, HangThread, QuietLocal, ThreadWait
+from relay.models.tasks import TaskFrame, TaskPlace, TaskView, WaitsFor
 from relay.operations.hangs.hang_text import hang_text
 
 
@@ -148,3 +149,39 @@ def test_an_event_loop_without_tasks_has_none_to_be_seen() -> None:
     threads = [alone.threads[0].model_copy(update={"waits_for": wait})]
     text = hang_text(alone.model_copy(update={"threads": threads}), 5000)
     assert "asyncio event loop: whatever comes first\n" in text
+
+
+def asks(name: str, *library: str) -> TaskView:
+    """A task of the program's that asks a library, whose functions call each other."""
+    own = TaskFrame(function="fetch", path="/home/me/shop/fetch.py", line=7, own=True)
+    frames = [
+        TaskFrame(function=one, path="client/pool.py", line=number, own=False)
+        for number, one in enumerate(library, 40)
+    ]
+    return TaskView(
+        id=name,
+        name=name,
+        kind="asyncio",
+        state="waiting",
+        current=False,
+        coroutine="fetch",
+        thread_id=1,
+        run="run_1",
+        cancel_requested=False,
+        suspended_at=TaskPlace(**own.model_dump(), source=None),
+        frames=[own, *frames],
+        total_frames=1 + len(frames),
+        parent=None,
+        waits_for=WaitsFor(kind="future", id="0x1", type="Future", tasks=[], total_tasks=0),
+    )
+
+
+def test_tasks_for_which_a_library_waits_in_several_places_are_told_apart() -> None:
+    """What their own code awaits is the same: a request, for which one has a connection, and one has none."""
+    tasks = [asks("one", "get", "read"), asks("two", "get", "connect"), asks("three", "get")]
+    text = hang_text(report(1).model_copy(update={"tasks": tasks, "total_tasks": 3}), 5000)
+    assert "one (asyncio, waiting) fetch, waits for future in read at client/pool.py:41\n" in text
+    assert (
+        "two (asyncio, waiting) fetch, waits for future in connect at client/pool.py:41\n" in text
+    )
+    assert "three (asyncio, waiting) fetch, waits for future\n" in text

@@ -342,6 +342,73 @@ async def test_a_hang_report_has_the_greenlets_with_what_they_wait_for_and_their
     assert "first waits for" in circle["text"] or "second waits for" in circle["text"]
 
 
+WAITING_FOR_THREADS = """
+    {patch}
+    import threading
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    event = threading.Event()
+    condition = threading.Condition()
+    thread = threading.Thread(target=event.wait, name="worker")
+    thread.start()
+
+    def joins():
+        thread.join()
+
+    def asks():
+        ThreadPoolExecutor(1).submit(event.wait).result()
+
+    def waits():
+        wait([ThreadPoolExecutor(1).submit(event.wait)])
+
+    def hears():
+        with condition:
+            condition.wait()
+
+    for function in (joins, asks, waits, hears):
+        {spawn}(function)
+    {sleep}(0.05)
+    print("up", flush=True)
+    {sleep}(1000)
+"""
+
+
+@pytest.mark.parametrize(
+    ("requirement", "patch", "library"),
+    [
+        (GEVENT, "from gevent import monkey; monkey.patch_all(); import gevent", "gevent"),
+        (EVENTLET, "import eventlet; eventlet.monkey_patch()", "eventlet"),
+    ],
+    ids=["gevent", "eventlet"],
+)
+async def test_greenlets_that_wait_for_threads_wait_for_no_lock_of_theirs(
+    api: Api,
+    program: Callable[..., Program],
+    python_with: Callable[[str], str],
+    requirement: str,
+    patch: str,
+    library: str,
+) -> None:
+    """A future's condition takes a lock twice: whoever waits for it seemed to wait for itself."""
+    names = {"spawn": f"{library}.spawn", "sleep": f"{library}.sleep"}
+    code = program(WAITING_FOR_THREADS.format(patch=patch, **names))
+    session = await api.session(python_path=python_with(requirement))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["blocked"])
+    assert report["deadlocks"] == []
+    waits = {
+        frame["function"]: task.get("blocked_on")
+        for task in report["tasks"]
+        for frame in task["frames"]
+    }
+    found = {name: (wait["kind"], wait["on"]) for name, wait in waits.items() if wait is not None}
+    assert (found["asks"], found["waits"]) == (("future", "a future"), ("future", "a future"))
+    assert found["hears"] == ("condition", "condition")
+    if "joins" in found:  # else the greenlet that the thread is, is named
+        assert found["joins"] == ("join", "the end of thread worker")
+
+
 async def test_greenlets_of_a_paused_program(
     api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
 ) -> None:
@@ -392,8 +459,47 @@ async def test_greenlets_of_eventlet(
         if frame["function"] in ("first", "second")
     }
     assert waits["first"]["kind"] == "sleep"
-    assert waits["second"]["kind"] == "semaphore"
-    assert f"main.py:{code.line('has')}" in waits["second"]["note"]
+    assert (waits["second"]["kind"], waits["second"]["on"]) == ("lock", "lock")
+    assert waits["second"]["held_by"]["name"] == "first"
+    assert f"main.py:{code.line('has')}" in waits["second"]["known_from"]
+
+
+async def test_a_circle_of_eventlets_locks(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    """Its lock is a semaphore of one permit, and that of a recursive one, which knows its owner."""
+    code = program("""
+        import eventlet; eventlet.monkey_patch()
+        import threading
+
+        plain = threading.Lock()
+        nested = threading.RLock()
+
+        def first():
+            with plain:
+                eventlet.sleep(0.01)
+                with nested:
+                    pass
+
+        def second():
+            with nested:
+                eventlet.sleep(0.01)
+                with plain:
+                    pass
+
+        for function in (first, second):
+            eventlet.spawn(function)
+        eventlet.sleep(0.05)
+        print("up", flush=True)
+        eventlet.sleep(1000)
+    """)
+    session = await api.session(python_path=python_with(EVENTLET))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["deadlocks"] != [])
+    (circle,) = report["deadlocks"]
+    assert "first waits for lock nested held by second" in circle["text"]
+    assert "waits for lock plain held by first" in circle["text"]
 
 
 async def test_what_a_greenlet_raised_has_its_locals_where_it_is_asked(

@@ -43,15 +43,23 @@ BESIDE_TEMPLATE = (
     "Set it in a function that the template calls, or stop on exceptions: the stack has the"
     " template's own lines"
 )
+OF_CYTHON = frozenset((".pyx", ".pxi", ".pxd"))
+"""Some of these are Python, too; what runs is C that was made of them."""
+BESIDE_CYTHON = (
+    "Set it in a function that calls it or that it calls, or stop on exceptions: the stack has Cython's"
+    " own lines"
+)
 
 _analyses: OrderedDict[tuple[Any, ...], SourceAnalysis] = OrderedDict()
 _faults: OrderedDict[tuple[tuple[int, int], str], ExpressionFault | None] = OrderedDict()
 
 
-class TemplateAnalysis(NamedTuple):
-    """The lines of a file that no program runs as they stand."""
+class UnrunAnalysis(NamedTuple):
+    """The lines of a file that no program runs as they stand. what: the file is."""
 
     texts: tuple[str, ...]
+    what: str
+    suggestion: str
     executable: tuple[int, ...] = ()
     syntax_error: None = None
 
@@ -64,8 +72,8 @@ class TemplateAnalysis(NamedTuple):
 
     def no_code(self, line: int) -> NoCode:
         """The same of every line."""
-        why = "the file is a template, and breakpoints stop in Python code"
-        return NoCode(f"No Python code at line {line}: {why}", BESIDE_TEMPLATE)
+        why = f"the file is {self.what}, and breakpoints stop in Python code"
+        return NoCode(f"No Python code at line {line}: {why}", self.suggestion)
 
 
 async def analyse(path: str, python_path: str) -> SourceAnalysis:
@@ -89,7 +97,9 @@ def _bytes_remembered() -> int:
 
 async def _compile(source: bytes, path: str, interpreter: Interpreter) -> SourceAnalysis:
     if _is_template(source, path):
-        return TemplateAnalysis(source_lines.lines_of(source))
+        return UnrunAnalysis(source_lines.lines_of(source), "a template", BESIDE_TEMPLATE)
+    if os.path.splitext(path)[1].lower() in OF_CYTHON:
+        return UnrunAnalysis(source_lines.lines_of(source), "Cython's", BESIDE_CYTHON)
     if interpreter.version[:2] != sys.version_info[:2]:
         question = {"source": base64.b64encode(source).decode(), "filename": path}
         return Analysis.from_json((await _ask(interpreter, question))["analysis"])

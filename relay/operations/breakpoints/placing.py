@@ -26,6 +26,8 @@ from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.hit_condition import check_hit_condition
 
 PENDING = "Source file not found. Breakpoint pending."
+COMPILED = (".pyc", ".so", ".pyd")
+_NAME_FUNCTION = "name the function"
 
 
 async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
@@ -221,13 +223,21 @@ async def _analyse(session: Session, path: str) -> SourceAnalysis:
 
 
 async def _require_file(session: Session, path: str) -> None:
+    if path.endswith(COMPILED) and is_there(path):
+        raise BreakpointFileNotFound(
+            f"{path} is compiled code, which has no lines",
+            file=path,
+            suggestion=f"Give its source; without one, {_NAME_FUNCTION}",
+        )
     if is_there(path):
         return
     similar = await likely_files(session, path)
     hint = f"Did you mean {similar[0]}?" if similar else None
     archive = _file_above(path)
     if archive is not None:
-        similar, hint = [], f"{archive} is a file: for code in an archive, name the function"
+        similar, hint = [], f"{archive} is a file: for code in an archive, {_NAME_FUNCTION}"
+    elif path.endswith(".py") and is_there(f"{path}c"):
+        similar, hint = [], f"Only its compiled code is there, {path}c: {_NAME_FUNCTION}"
     raise BreakpointFileNotFound(
         f"No such source file: {path}", file=path, similar=similar, suggestion=hint
     )

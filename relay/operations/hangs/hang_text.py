@@ -286,7 +286,8 @@ def _task_waits(task: TaskView) -> list[str]:
         named += [f"{count} x {name}" if count > 1 else f"a {name}" for name, count in futures]
         names = ", ".join(named)
         called = f" {waits.on}" if waits.on else ""
-        words.append(f"waits for {waits.kind}{called}" + (f" of {names}" if names else ""))
+        where = "" if names or called else _in_library(task)
+        words.append(f"waits for {waits.kind}{called}" + (f" of {names}" if names else where))
     if (lock := task.blocked_on) is not None:
         held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
         kind = "" if _IN_WORDS.match(lock.on) else f"{lock.kind} "
@@ -294,6 +295,14 @@ def _task_waits(task: TaskView) -> list[str]:
         if lock.note is not None and lock.kind != "thread":
             words.append(lock.note)
     return words
+
+
+def _in_library(task: TaskView) -> str:
+    """Of a future without a name: where a library waits for it, below what else is shown of the task."""
+    innermost = task.frames[-1] if len(task.frames) == task.total_frames > 0 else None
+    if innermost is None or innermost.own or innermost is _up_to_library(task)[-1]:
+        return ""
+    return f" in {innermost.function} at {innermost.path}:{innermost.line}"
 
 
 def _await_chain(task: TaskView, most: _Most) -> list[str]:

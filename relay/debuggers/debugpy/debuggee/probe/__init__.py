@@ -87,6 +87,7 @@ PARTS = (
     "process/ending",
     "frames/stack_answers",
     "hooks/hidden_files",
+    "hooks/absent_sources",
     "hooks/lost_directory",
     "hooks/equal_codes",
     "hooks/known_codes",

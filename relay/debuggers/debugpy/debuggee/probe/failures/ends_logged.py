@@ -8,6 +8,7 @@ off as well.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way
-    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import request_of_log
+    from relay.debuggers.debugpy.debuggee.probe.failures.request_names import (
+        request_of_caller,
+        request_of_log,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -63,6 +67,15 @@ _LOGS = (
         "future",
     ),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
+    ("django.dispatch.dispatcher", "django.dispatch", ("Error calling %s in ",), "task"),
+    # With the name of what was called, or with its place for it, from version 6 on.
+    ("django.db.backends.base.base", "django.db.backends.base", ("Error calling ",), "task"),
+    (
+        "celery.utils.dispatch.signal",
+        "celery.utils.dispatch.signal",
+        ("Signal handler %r raised",),
+        "task",
+    ),
     ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
     # What start() of a spider raises, and what the parts do that a project brings for Scrapy's own.
     (
@@ -81,6 +94,9 @@ _LOGS = (
     # The loops of uvloop are compiled: what they give to no handler of the program's, they log.
     ("uvloop", "asyncio", ("",), "task"),
 )
+# A message is not filled in yet: what is to be shown of the program's values is not asked for.
+_ARGUMENT = re.compile(r"%(\([a-z]+\))?[a-z]")
+_LAST_ARGUMENTS = re.compile(r"([:.,]? ?\(?…\)?\.?)+\Z")
 
 
 def listen_to_logs() -> None:
@@ -122,7 +138,7 @@ def _log_seen(logger: Any, message: Any, about: Any) -> None:
 def _at_log(logger: Any, message: Any, about: Any) -> None:
     if isinstance(message, Exception) and logger.name == "sanic.error":
         # A part of the response was sent already: there can be none of the exception.
-        failed(message, "request", expectable=True)
+        failed(message, "request", attempt(request_of_caller, "sanic"), expectable=True)
     if type(message) is not str:
         return
     for module, name, beginnings, ends in _LOGS:
@@ -134,8 +150,10 @@ def _at_log(logger: Any, message: Any, about: Any) -> None:
             error = about[1] if type(about) is tuple else about
             error = error if isinstance(error, BaseException) else error_under_way()
             tb = about[2] if type(about) is tuple else None
-            first = exact(message).partition("\n")[0].partition(" %s")[0]
-            words = first if ends == "task" else None
+            first = exact(message).partition("\n")[0]
+            words = _LAST_ARGUMENTS.sub("", _ARGUMENT.sub("…", first)) if ends == "task" else None
+            if module == "sanic.log":
+                words = attempt(request_of_caller, "sanic")
             if module.startswith("grpc."):
                 words = attempt(request_of_log, exact(message))
             if not isinstance(error, _cancelled()):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         has_run_tests,
         was_shown,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import module_of_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed, own_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import raised_entries
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
@@ -169,11 +170,27 @@ def _left_because_of(leaving: SystemExit, code: int) -> None:
 def _chain_behind(leaving: SystemExit) -> list[Any]:
     """The exceptions that were handled as this one was raised, but for others that leave."""
     chain: list[Any] = [leaving]
+    reported = attempt(_reported_by_click, leaving)
+    if leaving.__context__ is None and reported is not None:
+        chain.append(reported)
     while (behind := chain[-1].__cause__ or chain[-1].__context__) is not None:
         if any(one is behind for one in chain):
             break
         chain.append(behind)
     return [one for one in chain if not any(base is SystemExit for base in mro_of(type(one)))]
+
+
+def _reported_by_click(leaving: SystemExit) -> BaseException | None:
+    """What click has handled before it leaves, from 8.5.1 on: it keeps the method that reports it."""
+    tb = leaving.__traceback__
+    while tb is not None:
+        frame = tb.tb_frame
+        if module_of_frame(frame) == "click.core" and frame.f_code.co_name == "main":
+            report = frame.f_locals.get("report")
+            error = report.__self__ if type(report) is types.MethodType else None
+            return error if isinstance(error, BaseException) else None
+        tb = tb.tb_next
+    return None
 
 
 def _in_words(error: Any, secrets: list[str]) -> str:

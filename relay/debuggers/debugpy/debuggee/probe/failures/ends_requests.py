@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.request_names import (
         name_of_request,
+        request_of_caller,
         shortened_request,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -127,13 +128,14 @@ def _at_aiohttp(
     handler: Any, request: Any, status: int = 500, exc: Any = None, *_: Any, **__: Any
 ) -> None:
     if status >= 500:
+        exc = error_under_way() if exc is None else exc  # such as a timeout, answered by a 504
         _request_failed(exc, attempt(lambda: name_of_request(request.method, request.path)))
 
 
 def _at_aiohttp_log(handler: Any, words: Any = None, *_: Any, **__: Any) -> None:
     """What a signal raises while a response begins is answered by nothing."""
     if words == "Unhandled exception":
-        _request_failed(error_under_way(), None)
+        _request_failed(error_under_way(), attempt(request_of_caller, "aiohttp"))
 
 
 def _at_tornado(handler: Any, kind: Any, error: Any, tb: Any) -> None:

@@ -227,6 +227,7 @@ def _at_stand_in_of_nose2(loader: Any, kind: Any, name: Any, error: Any) -> None
 
 def _listen_to_results_of_nose2(module: Any) -> None:
     listen(module.PluggableTestResult, "addError", before=_at_error_of_nose2)
+    listen(module.PluggableTestResult, "addUnexpectedSuccess", before=at_unexpected_success)
 
 
 def _at_error_of_nose2(result: Any, test: Any, about: Any) -> None:

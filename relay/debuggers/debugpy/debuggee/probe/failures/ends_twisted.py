@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         listen,
         module_of_frame,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_own_path
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import places_kept
     from relay.debuggers.debugpy.debuggee.probe.failures.request_names import name_of_request
     from relay.debuggers.debugpy.debuggee.probe.process.tracked_objects import objects_of
@@ -110,8 +111,19 @@ def _at_spider_error(_: Any, failure: Any, request: Any, *__: Any, **___: Any) -
 
 def _listen_to_items(module: Any) -> None:
     listen(module.LogFormatter, "item_error", before=_at_item_error)
+    listen(module.LogFormatter, "download_error", before=_at_download_error)
 
 
 def _at_item_error(_: Any, item: Any, error: Any, *__: Any, **___: Any) -> None:
     """An item that a pipeline drops is logged by another method."""
     _twisted_failed(error, "task", "item of a spider")
+
+
+def _at_download_error(_: Any, failure: Any, request: Any, *__: Any, **___: Any) -> None:
+    """What a middleware of the program's raises; that a server does not answer is no failure of its code."""
+    tb, paths = failure.value.__traceback__, [one[1] for one in failure.frames or ()]
+    while tb is not None:
+        paths.append(tb.tb_frame.f_code.co_filename)
+        tb = tb.tb_next
+    if any(map(is_own_path, paths)):
+        _twisted_failed(failure, "request", name_of_request(request.method, request.url))

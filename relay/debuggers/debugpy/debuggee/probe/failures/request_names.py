@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
+        calling_frame,
+        module_of_frame,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 _LONGEST_REQUEST = 200
@@ -64,6 +67,23 @@ def _of_asgi(scope: Any) -> str | None:
     if kind not in ("http", "websocket") or not type(method) is type(path) is str:
         return None
     return name_of_request(method, path)
+
+
+def request_of_caller(package: str) -> str | None:
+    """What a server answers now: one of its functions that call this one has the request, or is its method."""
+    frame = calling_frame()
+    for _ in range(_MOST_CALLERS_OF_LOG):
+        if frame is None or not f"{module_of_frame(frame)}.".startswith(
+            (f"{package}.", "logging.")
+        ):
+            break
+        for name in ("request", "self"):
+            asked = frame.f_locals.get(name) if name in frame.f_code.co_varnames else None
+            method, path = getattr(asked, "method", None), getattr(asked, "path", None)
+            if type(method) is type(path) is str:
+                return name_of_request(method, path)
+        frame = frame.f_back
+    return None
 
 
 def request_of_log(message: str) -> str | None:

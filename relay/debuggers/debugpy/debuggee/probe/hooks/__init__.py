@@ -19,6 +19,7 @@ idle_events      events at which pydevd would do nothing, left out by Python: 3.
 equal_codes      what pydevd knows of a code, for each file by itself: 3.12 and later
 known_codes      whose a code is, without hashing it
 hidden_files     files of the standard library by their place, not by their name
+absent_sources   modules that are there as compiled code only
 lost_directory   files with a relative name where the current directory is gone
 own_modules      pydevd's modules in `sys.modules`, where the program has taken them out
 late_loads       what would do harm if it were loaded late: loaded before, or not at all

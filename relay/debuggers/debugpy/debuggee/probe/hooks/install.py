@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_answers import answer_stacks_directly
     from relay.debuggers.debugpy.debuggee.probe.frames.templates import show_templates
+    from relay.debuggers.debugpy.debuggee.probe.hooks.absent_sources import place_absent_sources
     from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
         answer_commands_promptly,
         make_queues_once,
@@ -103,6 +104,7 @@ def patch_program() -> None:
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)
     apply_patch("lost directory", place_files_of_lost_directory)
+    apply_patch("absent sources", place_absent_sources)
     apply_patch("equal codes", separate_equal_codes)
     apply_patch("known codes", know_codes_at_once)
     apply_patch("templates", show_templates)

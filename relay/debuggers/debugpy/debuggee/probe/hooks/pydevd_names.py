@@ -403,6 +403,12 @@ NEEDS = (
         {"pydevd_file_utils": "_apply_func_and_normalize_case _library_dir"},
     ),
     Need(
+        "absent sources",
+        False,
+        "functions of modules without sources, compiled under relative names, have no breakpoints",
+        {"pydevd_file_utils": "_get_relative_filename_abs_path"},
+    ),
+    Need(
         "equal codes",
         False,
         "of two files with the same function in the same line only one has breakpoints there",

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
         stored_result,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, mro_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, mro_of, plan_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
         clipped,
+        module_globals,
         stored_field,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask, task_reference
@@ -41,6 +42,9 @@ _LIBRARY_WAITS = {
     "queue": "an item of a queue, or room in it",
     "lock": "a semaphore",
     "semaphore": "a semaphore",
+    "join": "the end of a thread",
+    "future": "a future",
+    "child": "the end of a process",
 }
 """What functions wait for that are Python: the standard library's under gevent, and eventlet's."""
 
@@ -70,13 +74,19 @@ class GreenletWaits:
                 "join": "task_done of a queue",
             }
             words = waits.get(called[1], words)
-        if called is not None and attempt(stored_result, called[0], own) is subject:
+        if kind == "join":
+            words = _words_of_thread(subject)
+        elif (
+            called is not None
+            and subject is not None
+            and attempt(stored_result, called[0], own) is subject
+        ):
             name = expression_text(called[0])
             words = f"{name}, {words}" if kind == "queue" else str(name)
         answer: dict[str, Any] = {
             "kind": kind,
             "on": clipped(words, 1000),
-            "id": hex(id(subject)),
+            "id": None if subject is None else hex(id(subject)),
             "held_by": None,
             "others": [],
             "known_from": None,
@@ -101,6 +111,11 @@ class GreenletWaits:
         caller = frames[position + 1] if position + 1 < len(frames) else None
         kind = "semaphore" if known.kind == "lock" else known.kind
         subject = dict(items_of(frames[position].f_locals)).get("self")
+        if kind == "semaphore":
+            waker = subject
+            subject, caller = _asked_for(frames[position:], waker)
+            if subject is not waker or _is_lock_of_eventlet(waker):
+                return "lock", "a lock", subject, caller
         return kind, _LIBRARY_WAITS[known.kind], subject, caller
 
     def _by_waker(self, one: FoundGreenlet) -> tuple[str, str, Any, Any] | None:
@@ -141,6 +156,18 @@ def _asked_for(frames: list[Any], waker: Any) -> tuple[Any, Any]:
             return subject, frame
         subject = held
     return subject, None
+
+
+def _words_of_thread(thread: Any) -> str:
+    name = stored_field(thread, "_name")
+    is_named = name is not None and plan_of(name).family == "text"
+    return f"the end of thread {clipped(name)}" if is_named else "the end of a thread"
+
+
+def _is_lock_of_eventlet(semaphore: Any) -> bool:
+    """One of a single permit, which the patched `threading` has for its locks."""
+    kind = module_globals("eventlet.lock").get("Lock")
+    return any(base is kind for base in mro_of(type(semaphore)))
 
 
 def _called(frame: Any) -> tuple[Any, str] | None:

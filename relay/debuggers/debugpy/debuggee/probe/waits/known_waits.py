@@ -192,7 +192,9 @@ def _waiting_code(module: str, function: str) -> Any:
     name = "_frozen_importlib" if module == "importlib._bootstrap" else module
     value: Any = module_globals(name).get(outer)
     if inner and isinstance(value, type):
-        value = namespace_of(value).get(inner)
+        # gevent puts a class of its own in the place of `threading.Thread`.
+        spaces = [namespace_of(base) for base in mro_of(value)]
+        value = next((space[inner] for space in spaces if inner in space), None)
     return getattr(getattr(value, "__wrapped__", value), "__code__", None)
 
 
