@@ -256,6 +256,22 @@ def test_what_is_written_beyond_the_bound_has_one_itself() -> None:
     assert 150 < text.count(",") < 500
 
 
+def test_of_objects_in_a_set_that_is_too_large_none_is_written_by_chance() -> None:
+    """They come in the order of their addresses."""
+    made = []
+    for _ in range(20):
+        shared = [{Plain(number=i, many=[i] * 60) for i in range(4)} | {Slots(), 1, "two"}]
+        made.append(Plain(rest=[Plain()] * len(made), shared=shared * 2))
+    texts = {fresh(each.shared) for each in made}
+    members = "{'two', 1, Plain, Plain, Plain, Plain, Slots}"
+    assert texts == {f"\0[{members}, 2 items, last {members}]"}
+    assert kept(made[0]) == fresh(made[0])
+    (whole,) = {Plain(members={*made[1].shared[0]}) for _ in range(1)}
+    text = kept(whole)
+    whole.members.remove("two")
+    assert probe.ample(whole) == text.replace("'two', ", "") == fresh(whole)
+
+
 def test_a_value_that_is_not_too_large_is_written_whole() -> None:
     many = list(range(150))
     whole = Plain(a=Plain(many=many), b=[Plain(c=1)], d=Plain(e=Plain(f=2)), g=3)

@@ -190,6 +190,13 @@ class _Reading:
                 self.looks.text(value, look, look(value))
         return text
 
+    def kind(self, value: Any) -> str:
+        """No more of a value than of what type it is."""
+        text = str(qualname_of(type(value)))
+        if self.looks is not None:
+            self.looks.text(value, type, text)
+        return text
+
     def _inside(self, value: Any, kind: Any, level: int) -> str:
         if kind in (list, tuple):
             if self.looks is not None:

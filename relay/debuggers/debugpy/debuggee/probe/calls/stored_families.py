@@ -196,11 +196,27 @@ def _write_iterable(reading: Any, value: Any, plan: Any, level: int) -> str:
         return _with_attributes(contents, reading, value, plan, level)
     if size > reading.left:  # which come first is by chance, but of these
         items = [item for item in itertools.islice(items, reading.left) if is_plainly_stored(item)]
-    shown = sorted(reading.some(items, size, level))
+    shown = _items_of_set(reading, items, size, level)
     contents = "{" + ", ".join(shown) + "}" if shown else ""
     if plan.cls is set and shown:
         return contents
     return _with_attributes(contents, reading, value, plan, level)
+
+
+def _items_of_set(reading: Any, items: Any, size: int, level: int) -> list[str]:
+    """The items of a set. Objects come in an order by chance: of those for which there is no room, the types only."""
+    plain, others = [], []
+    for item in items:
+        (plain if is_plainly_stored(item) else others).append(item)
+    shown = [reading.text(item, level) for item in plain]
+    texts = [reading.text(item, level) for item in others if reading.left > 0]
+    if others and reading.left <= 0:
+        reading.left, reading.is_cut = 0, True
+        texts = [reading.kind(item) for item in others]
+    if len(shown) + len(texts) < size:
+        reading.is_cut = True
+        texts.append(f"{size} items")
+    return sorted([*shown, *texts])
 
 
 def _write_namedtuple(reading: Any, value: Any, plan: Any, level: int) -> str:

@@ -371,7 +371,7 @@ def pause_tracing() -> Any:
 
     def go_on() -> None:
         if real_gettrace() is None:  # else somebody has taken the place meanwhile
-            set_trace(trace_call)
+            set_trace(wanted_trace_function())
 
     set_trace(None)
     return go_on
