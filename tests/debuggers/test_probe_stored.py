@@ -258,17 +258,17 @@ def test_what_is_written_beyond_the_bound_has_one_itself() -> None:
 
 def test_of_objects_in_a_set_that_is_too_large_none_is_written_by_chance() -> None:
     """They come in the order of their addresses."""
-    made = []
-    for _ in range(20):
-        shared = [{Plain(number=i, many=[i] * 60) for i in range(4)} | {Slots(), 1, "two"}]
-        made.append(Plain(rest=[Plain()] * len(made), shared=shared * 2))
-    texts = {fresh(each.shared) for each in made}
-    members = "{'two', 1, Plain, Plain, Plain, Plain, Slots}"
-    assert texts == {f"\0[{members}, 2 items, last {members}]"}
-    assert kept(made[0]) == fresh(made[0])
-    (whole,) = {Plain(members={*made[1].shared[0]}) for _ in range(1)}
+
+    def members() -> set[Any]:
+        return {Plain(number=i, many=[i] * 60) for i in range(4)} | {Slots(), 1, "two"}
+
+    shown = "{'two', 1, Plain, Plain, Plain, Plain, Slots}"
+    made = [[members()] * 2 for _ in range(20)]
+    assert {fresh(each) for each in made} == {f"\0[{shown}, 2 items, last {shown}]"}
+    whole = made[0]
     text = kept(whole)
-    whole.members.remove("two")
+    assert text == fresh(whole)
+    whole[0].remove("two")
     assert probe.ample(whole) == text.replace("'two', ", "") == fresh(whole)
 
 

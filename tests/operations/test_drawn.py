@@ -6,7 +6,20 @@ import itertools
 
 import pytest
 
-from relay.operations.compare.drawn import PlacesOfIds
+from relay.operations.compare.drawn import PlacesOfIds, found_ids, without_ids
+
+
+def places_of(text: str) -> PlacesOfIds:
+    """Of a run that has this text only."""
+    places = PlacesOfIds()
+    if (found := found_ids(text)) is not None:
+        places.note(found)
+    return places
+
+
+def compared(text: str, drawn: set[str]) -> str:
+    found = found_ids(text)
+    return without_ids(text, drawn) if found is not None and found.are_to_go(drawn) else text
 
 
 @pytest.mark.parametrize(
@@ -28,12 +41,10 @@ from relay.operations.compare.drawn import PlacesOfIds
     ],
 )
 def test_only_what_may_be_an_id_is_drawn(one: str, other: str, is_drawn: bool) -> None:
-    runs = PlacesOfIds(), PlacesOfIds()
-    for run, text in zip(runs, (one, other), strict=True):
-        assert run.without(text, set()) == text
-    drawn = runs[0].drawn(runs[1])
+    assert compared(one, set()) == one
+    drawn = places_of(one).drawn(places_of(other))
     assert bool(drawn) is is_drawn
-    assert ("<id>" in PlacesOfIds().without(one, drawn)) is is_drawn
+    assert ("<id>" in compared(one, drawn)) is is_drawn
 
 
 @pytest.mark.parametrize(
@@ -54,9 +65,6 @@ def test_a_drawn_number_that_looks_like_a_moment_or_an_address_is_an_id(
     looks_otherwise: str, one: str, other: str
 ) -> None:
     for pair in itertools.combinations((looks_otherwise, one, other), 2):
-        runs = PlacesOfIds(), PlacesOfIds()
-        for run, text in zip(runs, pair, strict=True):
-            run.without(text, set())
-        drawn = runs[0].drawn(runs[1])
-        shown = {PlacesOfIds().without(text, drawn) for text in (looks_otherwise, *pair)}
+        drawn = places_of(pair[0]).drawn(places_of(pair[1]))
+        shown = {compared(text, drawn) for text in (looks_otherwise, *pair)}
         assert len(shown) == 1, (pair, shown)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from typing import NamedTuple
 
 # Each begins with what the pattern engine looks for by itself: texts are large, and few have any of these.
 _DIGITS = re.compile(r"[0-9a-f]{5,128}(?![0-9A-Za-z])(?!\.\d)")
@@ -28,6 +29,40 @@ _MOST_AT_A_PLACE = 4096
 _ID = "<id>"
 
 
+class FoundIds(NamedTuple):
+    """What a text has that may have been drawn."""
+
+    rest: int
+    """A hash of the text without them."""
+    ids: tuple[str, ...]
+
+    def are_to_go(self, drawn: Set[str]) -> bool:
+        """Whether one of them was drawn; if any was at all, each that looked like a moment or an address counts as one."""
+        return bool(drawn) and (self.has_stand_ins or not drawn.isdisjoint(self.ids))
+
+    @property
+    def has_stand_ins(self) -> bool:
+        """Whether one looked like a moment or an address."""
+        return any(each.endswith(_ID) for each in self.ids)
+
+
+def found_ids(text: str) -> FoundIds | None:
+    """None of a text that has none."""
+    spans = _ids_in(text)
+    if not spans:
+        return None
+    found = tuple(_STAND_IN.sub(_ID, text[begin:end]) for begin, end in spans)
+    return FoundIds(hash(_replaced(text, spans)), found)
+
+
+def without_ids(text: str, drawn: Set[str]) -> str:
+    """The text with a stand-in for each that was drawn."""
+    spans = _ids_in(text)
+    found = [_STAND_IN.sub(_ID, text[begin:end]) for begin, end in spans]
+    pairs = zip(spans, found, strict=True)
+    return _replaced(text, [span for span, each in pairs if each in drawn or each.endswith(_ID)])
+
+
 class PlacesOfIds:
     """Where a run's texts have what may have been drawn: in which text, and the how many there."""
 
@@ -35,25 +70,11 @@ class PlacesOfIds:
         self._ids: dict[tuple[int, int], set[str] | None] = {}
         self._has_stand_ins = False
 
-    def without(self, text: str, drawn: Set[str]) -> str:
-        """The text with a stand-in for each that was drawn; what else it has is noted."""
-        spans = _ids_in(text)
-        if not spans:
-            return text
-        found = [_STAND_IN.sub(_ID, text[begin:end]) for begin, end in spans]
-        rest = hash(_replaced(text, spans))
-        for i, each in enumerate(found):
-            self._note((rest, i), each)
-        are_known = [each.endswith(_ID) for each in found]
-        self._has_stand_ins |= any(are_known)
-        if not drawn:
-            return text
-        known = [
-            span
-            for span, each, is_known in zip(spans, found, are_known, strict=True)
-            if is_known or each in drawn
-        ]
-        return _replaced(text, known)
+    def note(self, found: FoundIds) -> None:
+        """A text of the run has these."""
+        self._has_stand_ins |= found.has_stand_ins
+        for i, each in enumerate(found.ids):
+            self._note((found.rest, i), each)
 
     def _note(self, place: tuple[int, int], text: str) -> None:
         if place not in self._ids:

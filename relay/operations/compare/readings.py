@@ -11,7 +11,7 @@ from pathlib import Path
 
 from relay.operations.compare.defaults import OtherDefaults
 from relay.operations.compare.moments import Moments
-from relay.operations.compare.recorded_calls import RecordedRun
+from relay.operations.compare.recorded_calls import KnownText, RecordedRun
 from relay.operations.compare.recorded_run import Ran, Side
 from relay.operations.compare.stream_reader import read_run
 
@@ -33,6 +33,8 @@ class Readings:
         self._moments: Moments | None = None
         self._began = self._until = 0.0
         self._kept: dict[Path, RecordedRun] = {}
+        self._known_texts: dict[tuple[str, ...], dict[bytes, KnownText]] = {}
+        """By the roots that are left out of them."""
         self._drawn: frozenset[str] = frozenset()
 
     def read(self, *ran: Ran) -> list[RecordedRun]:
@@ -72,6 +74,7 @@ class Readings:
             self._until = now + FURTHER_RUNS * (now - self._began)
             self._moments = Moments(self._began, self._until)
             self._kept.clear()
+            self._known_texts.clear()
         return self._moments
 
     def _kept_or_read(self, ran: Ran, moments: Moments) -> RecordedRun:
@@ -98,6 +101,7 @@ class Readings:
                 masked=self._masked,
                 libraries=ran.side.libraries,
                 drawn=self._drawn,
+                known_texts=self._known_texts.setdefault(ran.side.roots, {}),
             )
         return kept
 

@@ -5,6 +5,7 @@ Texts stay in the run's file, and are read again for what is shown.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from relay.operations.compare.comparable_text import comparable, is_of_clock
 from relay.operations.compare.defaults import OtherDefault
-from relay.operations.compare.drawn import PlacesOfIds
+from relay.operations.compare.drawn import FoundIds, PlacesOfIds, found_ids, without_ids
 from relay.operations.compare.moments import WHOLE, Moments
 
 OPEN, RAISED, STOPPED = 0, 2, 3
@@ -30,6 +31,7 @@ IN_PART = "\0"
 HASH_BYTES = 8
 
 _MOST_KEPT = 4096  # texts of up to some thousand characters
+_MOST_KNOWN = 200_000  # digests of texts, and what is compared of them
 _DIGEST_OF_MASKED = re.compile(r"(\*\*\*)#[0-9a-f]{8}\b")
 
 
@@ -73,6 +75,16 @@ class LongText(NamedTuple):
     value: int
     """A hash of what is compared of it."""
     is_in_part: bool
+
+
+class KnownText(NamedTuple):
+    """What is compared of a text that one run after the other has: it is looked through once."""
+
+    value: int
+    """A hash of it with all ids that may have been drawn."""
+    ids: FoundIds | None
+    pids: int
+    """How many were known."""
 
 
 class EndedCall(NamedTuple):
@@ -155,6 +167,8 @@ class RecordedRun:
     drawn: Set[str] = frozenset()
     """Ids that are known to be drawn by lot."""
     places_of_ids: PlacesOfIds = field(default_factory=PlacesOfIds)
+    known_texts: dict[bytes, KnownText] = field(default_factory=dict)
+    """By a digest: of runs with the same moments and roots, whose pids begin with the same ones."""
 
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
@@ -267,16 +281,40 @@ class RecordedRun:
         )
 
     def _without_differences(self, text: str) -> str:
+        text = self._plain(text)
+        found = found_ids(text)
+        if found is not None:
+            self.places_of_ids.note(found)
+            if found.are_to_go(self.drawn):
+                return without_ids(text, self.drawn)
+        return text
+
+    def _plain(self, text: str) -> str:
+        """Without all but ids that are drawn."""
         text = comparable(text.removeprefix(IN_PART), self.roots, self.moments)
         for pid in map(str, self.pids):
             if pid in text:
                 text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
-        return self.places_of_ids.without(text, self.drawn)
+        return text
 
     def add_text(self, text: str, number: int, offset: int) -> None:
         """A text that calls name by its number, from its line in the file."""
-        value = hash(self._same(text))
+        value = self._value_of_long(text)
         self.long_texts[number] = LongText(offset, value, text.startswith(IN_PART))
+
+    def _value_of_long(self, text: str) -> int:
+        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        known = self.known_texts.get(key)
+        if known is None or any(str(pid) in text for pid in self.pids[known.pids :]):
+            plain = self._plain(text)
+            known = KnownText(hash(plain), found_ids(plain), len(self.pids))
+            if len(self.known_texts) < _MOST_KNOWN:
+                self.known_texts[key] = known
+        if known.ids is not None:
+            self.places_of_ids.note(known.ids)
+            if known.ids.are_to_go(self.drawn):
+                return hash(without_ids(self._plain(text), self.drawn))
+        return known.value
 
     def texts(self, call: EndedCall) -> Texts:
         """What the file says of one call, to be shown."""

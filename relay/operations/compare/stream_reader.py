@@ -22,6 +22,7 @@ from relay.operations.compare.recorded_calls import (
     CallLine,
     EndedCall,
     Function,
+    KnownText,
     RecordedRun,
 )
 
@@ -51,13 +52,24 @@ def read_run(
     masked: Callable[[str], str] = str,
     libraries: tuple[str, ...] = (),
     drawn: Set[str] = frozenset(),
+    known_texts: dict[bytes, KnownText] | None = None,
 ) -> RecordedRun:
     """Read the file of a run whose tree lies at `root`, and the libraries of its interpreter at `libraries`.
 
     `roots`, `pids`, `moments` and ids `drawn` by lot are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
+    `known_texts`: of other runs, with the same of all these but for ids.
     """
     run = RecordedRun(
-        root, roots, stream, pids, moments, libraries, is_cut=is_cut, masked=masked, drawn=drawn
+        root,
+        roots,
+        stream,
+        pids,
+        moments,
+        libraries,
+        is_cut=is_cut,
+        masked=masked,
+        drawn=drawn,
+        known_texts={} if known_texts is None else known_texts,
     )
     with _collector_at_rest():
         _read_into(run, stream, script, other_defaults)

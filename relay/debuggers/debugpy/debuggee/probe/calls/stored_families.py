@@ -205,7 +205,8 @@ def _write_iterable(reading: Any, value: Any, plan: Any, level: int) -> str:
 
 def _items_of_set(reading: Any, items: Any, size: int, level: int) -> list[str]:
     """The items of a set. Objects come in an order by chance: of those for which there is no room, the types only."""
-    plain, others = [], []
+    plain: list[Any] = []
+    others: list[Any] = []
     for item in items:
         (plain if is_plainly_stored(item) else others).append(item)
     shown = [reading.text(item, level) for item in plain]
