@@ -101,6 +101,32 @@ async def test_a_breakpoint_stops_in_a_function_that_cloudpickle_has_sent(
     assert await session.printed() == "42\n"
 
 
+async def test_a_function_that_cloudpickle_brings_back_is_in_its_file_and_says_no_other_when_sent(
+    api: Api, program: Write
+) -> None:
+    """In a worker thread of dask's, say. What is sent is what it is without the debugger: dask makes keys of it."""
+    code = program("""
+        import pickle
+        import cloudpickle
+
+        def work(number):
+            def add(other):
+                return number + other  # @work
+            return add(1)
+
+        sent = cloudpickle.dumps(work)
+        back = pickle.loads(sent)
+        print(back(41), cloudpickle.dumps(back) == sent, sent.count(b"<dynamic-code>"))
+    """)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("work"))
+    stop = await session.launch(code.text, debug_subprocesses=False)
+    assert (stop["status"], stop["current_location"]["line"]) == ("paused", code.line("work"))
+    assert (await session.locals())["number"]["value"] == "41"
+    await session.resume()
+    assert await session.printed() == "42 True 2\n"
+
+
 @pytest.mark.parametrize("rung", RUNGS)
 async def test_a_stop_in_a_child_is_one_of_the_session(api: Api, program: Write, rung: str) -> None:
     worker = program(WORKER, "worker.py")

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.process.liveness import keep_exit_functions
+    from relay.debuggers.debugpy.debuggee.probe.process.pickled_code import (
+        know_files_of_pickled_code,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.unwarned import keep_filters
     from relay.debuggers.debugpy.debuggee.probe.stops.all_threads import hold_and_let_go_at_once
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_on_arrival
@@ -95,6 +98,7 @@ def patch_program() -> None:
     attempt(keep_own_modules)
     attempt(hide_own_threads)
     attempt(write_stacks_at_signal)
+    attempt(know_files_of_pickled_code)
     apply_patch("warnings", keep_filters)
     apply_patch("descriptors", keep_connection)
     apply_patch("commands", answer_commands_promptly)

@@ -10,7 +10,7 @@ interrupts  a call that takes too long is cut short, in its own thread
 children    each child is announced as it is made, with its pid
 killing     a child that this process is about to kill says before what only it knows
 inherit     how a child that is to be debugged learns where the relay listens
-pickled_code  functions that cloudpickle sends to another process keep their file
+pickled_code  functions that cloudpickle sends by their code keep their file
 forks       forked children, set free of a debugger whose threads they lack
 descriptors  the debugger's connection outlives a program that closes all descriptors
 stdin       who reads standard input, and has to wait
