@@ -157,7 +157,8 @@ class Store:
         """
         definition = describe(session, with_breakpoints=False)
         self._put(self._definitions, session.id, _definition_json(session.created_at, definition))
-        breakpoints = list(session.breakpoints)
+        # An owner is gone when the relay is: what is only its own does not come back.
+        breakpoints = [replace(b, others=()) for b in session.breakpoints if not b.owner]
         if breakpoints or session.id in self._breakpoints:  # else there is nothing to write
             self._put(self._breakpoints, session.id, _breakpoints_json(breakpoints))
         await self.flush()

@@ -35,6 +35,10 @@ class SourceSpec(StrictModel):
     path: PathText = Field(description="Absolute, or relative to project_root")
 
 
+OwnerName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+"""Who wants a breakpoint, where not all clients of the session do."""
+
+
 class BreakpointFields(StrictModel):
     """A place, `source.path` or `file` with `line`, or `function`; and when to stop there."""
 
@@ -96,10 +100,15 @@ class SetBreakpoints(BreakpointFields):
     """A batch under `breakpoints`, or the fields of one breakpoint."""
 
     breakpoints: list[BreakpointSpec] | None = Field(None, min_length=1, max_length=10_000)
+    owner: OwnerName | None = Field(
+        None,
+        description="A name of the client's own, for breakpoints that go when it lets them go: "
+        "at a place where somebody else has one, that one stays as it is, and these wait",
+    )
 
     @model_validator(mode="after")
     def _batch_or_single(self) -> Self:
-        single = self._given - {"breakpoints"}
+        single = self._given - {"breakpoints", "owner"}
         if self.breakpoints is None:
             if not single:
                 raise ValueError("give breakpoints, or source.path and line, or function")
@@ -115,7 +124,8 @@ class SetBreakpoints(BreakpointFields):
         """What was asked for, as a batch."""
         if self.breakpoints is not None:
             return self.breakpoints
-        return [BreakpointSpec(**{name: getattr(self, name) for name in self._given})]
+        fields = self._given - {"owner"}
+        return [BreakpointSpec(**{name: getattr(self, name) for name in fields})]
 
 
 class ChangeBreakpoint(StrictModel):
@@ -184,6 +194,11 @@ class DeletedBreakpoint(Resource):
 
 class DeleteBreakpointsQuery(StrictModel):
     file: PathText | None = Field(None, description="Only those of this file")
+    ids: list[Text] | None = Field(None, description="Only these, separated by commas")
+    owner: OwnerName | None = Field(
+        None,
+        description="Only what was set with this owner; where others want one, too, theirs stays",
+    )
 
 
 class DeletedBreakpoints(Resource):

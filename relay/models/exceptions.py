@@ -28,12 +28,20 @@ class SetExceptionBreakpoints(StrictModel):
     condition: Text | None = Field(
         None, min_length=1, description="Only when true in the frame; `exception` is there"
     )
+    only_for: list[ExceptionFilter] = Field(
+        [],
+        max_length=10,
+        description="The filters that types and condition narrow; empty: all of them",
+    )
 
 
 class ExceptionBreakpointsView(Resource):
     filters: list[ExceptionFilter]
     types: list[str]
     condition: str | None = None
+    only_for: list[ExceptionFilter] | None = left_out(
+        "The filters that types and condition narrow; absent: all of them"
+    )
     unknown_types: list[str] | None = left_out(
         "Names that lead to no class of the program yet; they match once they do"
     )

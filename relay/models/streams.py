@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from relay.models.breakpoints import OwnerName
 from relay.models.fields import StrictModel, Text
 from relay.models.output import EventType
 from relay.models.resource import Resource
@@ -29,6 +30,11 @@ class EventsStreamQuery(StrictModel):
     cursor: Text | None = Field(None, description=CURSOR)
     since: Text | None = Field(None, description="The same as cursor")
     types: list[EventType] | None = Field(None, description="Only these types, separated by commas")
+    owner: OwnerName | None = Field(
+        None,
+        description="When the client hangs up, the breakpoints that were set with this owner are "
+        "let go",
+    )
 
 
 class Dropped(Resource):

@@ -102,6 +102,8 @@ def _exceptions_of(setting: ExceptionBreakpoints) -> SetExceptionBreakpoints | N
         given["types"] = list(setting.types)
     if setting.condition is not None:
         given["condition"] = setting.condition
+    if setting.only_for:
+        given["only_for"] = [words[name] for name in setting.only_for]
     return SetExceptionBreakpoints(**given)
 
 
@@ -111,6 +113,7 @@ def _chosen(given: SetExceptionBreakpoints) -> ExceptionBreakpoints:
         types=tuple(dict.fromkeys(given.types)),
         condition=given.condition,
         chosen=True,
+        only_for=tuple(dict.fromkeys(DAP_FILTERS[name] for name in given.only_for)),
     )
 
 

@@ -348,8 +348,11 @@ class Inspector(ABC):
         """What the thread of this frame has stopped for, if it is a data breakpoint."""
 
     @abstractmethod
-    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
-        """Stop at these types of exceptions only, if there are any; the names not known yet."""
+    async def limit_exceptions(self, types: Sequence[str], only_for: Sequence[str]) -> list[str]:
+        """Stop at these types of exceptions only, if there are any; the names not known yet.
+
+        only_for: the filters of DAP for which this counts; empty: for all.
+        """
 
     @abstractmethod
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:

@@ -160,3 +160,22 @@ def test_a_relay_whose_files_were_replaced_says_so_of_what_fails(tmp_path: Path)
         shutil.copyfile(tmp_path / "usual.py", bootstrap)
     finally:
         assert run("stop").returncode == 0
+
+
+@WAYS
+def test_a_server_of_another_state_directory_is_said_to_be_one(shell: Shell) -> None:
+    """`start` uses what listens at the usual port; `stop` had said that none runs."""
+    Program.write(shell.directory / "app.py", "input()\n")
+    first = shell.run("start", "app.py").stderr
+    assert ("started a server" in first, "not started from" in first) == (True, False)
+    url = json.loads((shell.state_dir / "background.json").read_text())["url"]
+    port, other = url.rpartition(":")[2], str(shell.directory / "other")
+    elsewhere = {"RELAY_STATE_DIR": other, "RELAY_PORT": port}
+    said = shell.run("start", "app.py", **elsewhere).stderr
+    assert f"the server was not started from {other}, but from {shell.state_dir}" in said
+    told = shell.run("stop", **elsewhere).stdout.splitlines()
+    assert told[0] == f"no server in the background was started from {other}"
+    assert told[1].endswith(f"relay stop --url {url} ends it")
+    as_json = json.loads(shell.run("stop", "--json", **elsewhere).stdout)
+    assert as_json == {"url": None, "other": url}
+    assert shell("stop") == f"ended {url}\n"

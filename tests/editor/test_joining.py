@@ -126,6 +126,56 @@ async def test_breakpoints_of_both_stand_side_by_side(api: Api, program: Write) 
     assert (await agent.get())["status"] == "paused"
 
 
+async def test_editors_and_an_agent_at_one_line_have_a_breakpoint_each(
+    api: Api, program: Write
+) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+
+    async def conditions() -> list[str | None]:
+        return [b["condition"] for b in (await agent.get("/breakpoints"))["breakpoints"]]
+
+    async with editor(terms(api)) as second:
+        await join(second)
+        async with editor(terms(api)) as first:
+            await join(first)
+            (mine,) = await first.places(cart, {"line": cart.line("result"), "condition": "price"})
+            wish = {"line": cart.line("result"), "condition": "price == 4"}
+            (theirs,) = await second.places(cart, wish)
+            assert (theirs["id"], theirs["verified"]) == (mine["id"], True)
+            assert "Somebody else's" in theirs["message"]
+            named = await first.ask("setFunctionBreakpoints", breakpoints=[{"name": "add"}])
+            again = await second.ask("setFunctionBreakpoints", breakpoints=[{"name": "add"}])
+            assert again["breakpoints"][0]["id"] == named["breakpoints"][0]["id"]
+            assert await conditions() == ["price", None]
+        assert await conditions() == ["price == 4", None], "what the second wants is left to it"
+        told = [one["breakpoint"]["id"] for one in second.events("breakpoint")]
+        assert mine["id"] in told
+        await second.ask("setFunctionBreakpoints", breakpoints=[])
+        assert await conditions() == ["price == 4"]
+        assert (await agent.resume())["current_location"]["line"] == cart.line("result")
+        assert (await agent.evaluate("price"))["result"] == "4"
+        await agent.breakpoint(cart.text, cart.line("result"), condition="price == 5")
+        assert await conditions() == ["price == 5"]
+    assert await conditions() == ["price == 5"], "the agent has set it, too, and it is nobody's"
+
+
+async def test_what_is_moved_leaves_its_line_to_others(api: Api, program: Write) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    path = f"{agent.path}/breakpoints"
+    one = {"file": cart.text, "line": cart.line("result")}
+    (first,) = (await agent.post("/breakpoints", **one, owner="a"))["breakpoints"]
+    await agent.post("/breakpoints", **one, owner="b", condition="price")
+    await agent.api.call("PATCH", f"{path}/{first['id']}", json={"line": cart.line("told")})
+    listed = {b["line"]: b["condition"] for b in (await agent.get("/breakpoints"))["breakpoints"]}
+    assert listed == {cart.line("told"): None, cart.line("result"): "price"}
+    left = await agent.api.call("DELETE", path, params={"owner": "a", "ids": first["id"]})
+    assert left["deleted"] == [first["id"]]
+    assert (await agent.get("/breakpoints"))["total"] == 1
+
+
 async def test_breakpoints_that_others_change_show_up(api: Api, program: Write) -> None:
     cart = program(CART)
     agent = await api.session()
@@ -416,6 +466,30 @@ async def test_an_editor_that_ends_its_adapter_by_a_signal_leaves_nothing(
         with trio.fail_after(8):  # less than the time that a farewell may take
             assert await process.wait() == 0
     assert (await agent.get("/breakpoints"))["total"] == 0, "they went with the editor"
+
+
+async def test_the_breakpoints_of_an_editor_that_is_killed_go_with_its_connection(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+    async with editor(terms(api)) as other:
+        await join(other)
+        await other.event("stopped")
+        async with on_stdio(api, agent, tmp_path) as (process, peer):
+            await join(peer)
+            await peer.event("stopped")
+            await peer.places(cart, "told", "result")
+            await other.places(cart, "result")
+            process.kill()
+            with trio.fail_after(30):
+                await process.wait()
+                while (await other.event("breakpoint"))["reason"] != "removed":
+                    pass
+        (left,) = (await agent.get("/breakpoints"))["breakpoints"]
+        assert left["line"] == cart.line("result"), "the other editor has one there, too"
+    assert (await agent.get("/breakpoints"))["total"] == 0
 
 
 async def test_a_session_that_ends_while_an_editor_joins_is_told_as_ended(api: Api) -> None:

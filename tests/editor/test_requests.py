@@ -153,12 +153,92 @@ async def test_the_text_of_a_source(api: Api, program: Write, tmp_path: Path) ->
         assert (await peer.ask("source", **asked))["content"] == packed, "it was read before"
         for wrong, words in (
             ({}, "give a path or a sourceReference"),
-            ({"sourceReference": 99}, "source 99 is of an earlier stop"),
+            ({"sourceReference": 99}, "there is no source 99"),
             ({"source": {"path": str(tmp_path / "none.py")}}, "none.py"),
             ({"source": 3}, "^source: source must be an object$"),
         ):
             with pytest.raises(Refused, match=words):
                 await peer.ask("source", **wrong)
+
+
+async def test_a_source_is_offered_where_its_text_is_known(api: Api, program: Write) -> None:
+    source = program("""
+        import linecache
+
+        def stop():
+            return 1  # @stop
+
+        def run(text, known):
+            if known:
+                lines = text.splitlines(True)
+                linecache.cache["<made>"] = len(text), None, lines, "<made>"
+            exec(compile(text, "<made>" if known else "<unknown>", "exec"), {"call": stop})
+
+        run("# a\\ncall()\\n", True)
+        run("# b\\n\\ncall()\\n", True)
+        run("call()\\n", False)
+    """)
+    agent = await paused(api, source, "stop")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        shown = []
+        for text in ("# a\ncall()\n", "# b\n\ncall()\n", None):
+            (made,) = (await stack(peer, await peer.event("stopped")))[1:2]
+            assert made["source"]["name"] == ("<unknown>" if text is None else "<made>")
+            assert ("sourceReference" in made["source"]) == (text is not None)
+            shown.append((made["source"], text))
+            if text is not None:
+                await peer.ask("continue", threadId=1)
+        for where, text in shown[:2]:
+            asked = {"source": where, "sourceReference": where["sourceReference"]}
+            assert (await peer.ask("source", **asked))["content"] == text
+    assert (await agent.get())["status"] == "paused"
+
+
+async def test_exceptions_are_chosen_by_type_for_each_filter(api: Api, program: Write) -> None:
+    source = program("""
+        def fails(error):
+            try:
+                raise error  # @raise
+            except Exception:
+                pass
+
+        here = 1  # @first
+        for error in (KeyError("a"), IndexError("b"), ValueError("c"), ValueError("d")):
+            fails(error)
+        raise KeyError("left")  # @left
+    """)
+    async with editor(terms(api)) as peer:
+        await launched(peer, source)
+        await peer.event("stopped")
+
+        async def choose(*filters: str, **options: str) -> list[Any]:
+            given = [{"filterId": name, "condition": text} for name, text in options.items()]
+            body = await peer.ask(
+                "setExceptionBreakpoints", filters=list(filters), filterOptions=given
+            )
+            return [(one["verified"], one.get("message", "")) for one in body["breakpoints"]]
+
+        assert await choose("uncaught", raised="IndexError, ValueError") == [(True, ""), (True, "")]
+        await peer.ask("continue", threadId=1)
+        why = await peer.event("stopped")
+        assert (why["reason"], "IndexError" in str(why)) == ("exception", True)
+        ((bad, says),) = await choose(raised="exception.args[0] ==")
+        assert (bad, "not valid" in says) == (False, True)
+        ((bad, says),) = await choose(raised="NoSuchError")
+        assert (bad, says) == (False, "The program has no class NoSuchError yet")
+        first, second = await choose(raised="KeyError", uncaught="ValueError")
+        assert (first, second[0]) == ((True, ""), False)
+        assert second[1].endswith("one condition between them: KeyError")
+        chosen = await choose("uncaught", raised="exception.args[0] == 'd'")
+        assert chosen == [(True, ""), (True, "")]
+        await peer.ask("continue", threadId=1)
+        assert "ValueError" in str(await peer.event("stopped"))
+        assert await peer.value("error", context="watch") == "ValueError('d')"
+        await peer.ask("continue", threadId=1)
+        why = await peer.event("stopped")
+        frames = await stack(peer, why)
+        assert frames[0]["line"] == source.line("left"), "what is uncaught is not narrowed"
 
 
 async def test_the_next_line_is_set(api: Api, program: Write) -> None:

@@ -1,4 +1,4 @@
-"""debug_breakpoints watch=[…]: an agent has the program stop when a value changes."""
+"""debug_breakpoints: values that are watched; counts, messages and types of exceptions."""
 
 from __future__ import annotations
 
@@ -32,4 +32,41 @@ async def test_a_value_is_watched_from_a_stop_on(api: Api, program: Callable[...
             assert "There is no variable nobody" in refused
             assert await client.call("debug_breakpoints") == "data_1  watches cart.total"
             assert await client.call("debug_breakpoints", remove=["all"]) == "no breakpoints"
+            await client.call("debug_end")
+
+
+async def test_breakpoints_count_log_and_know_types(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    code = program("""
+        def half(number):
+            return number / 2  # @half
+
+        for number in range(5):
+            half(number)
+        for error in (KeyError("a"), ValueError("b")):
+            try:
+                raise error  # @raise
+            except Exception:
+                pass
+    """)
+    here = f"main.py:{code.line('half')}"
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", stop_on_entry=True)
+            listed = await client.call("debug_breakpoints", set=[here], hits="==3")
+            assert "at hits ==3" in listed
+            assert "number = 2" in await client.call("debug_continue")
+            listed = await client.call(
+                "debug_breakpoints",
+                set=[here],
+                log="n={number}",
+                on_exception="raised",
+                types=["ValueError"],
+            )
+            assert ("logs n={number}" in listed, "at hits" in listed) == (True, False)
+            stopped = await client.call("debug_continue")
+            assert ("n=3" in stopped, "n=4" in stopped, "ValueError: b" in stopped) == (True,) * 3
+            for wrong in ({"hits": "3"}, {"log": "x"}, {"types": ["ValueError"]}):
+                assert "INVALID" in await client.refused("debug_breakpoints", **wrong)
             await client.call("debug_end")

@@ -300,7 +300,7 @@ class ProbeInspector(Inspector):
     async def set_exception_breakpoints(self, setting: ExceptionBreakpoints) -> None:
         """The filters of pydevd; `raised` is narrowed to user code and to the first raise."""
         wanted = setting.filters
-        await self.limit_exceptions(setting.types)
+        await self.limit_exceptions(setting.types, setting.only_for)
         roots = own_roots(self._debuggee.session)
         await self._ask("watch_failures", None, on="uncaught" in wanted, roots=roots)
         filters = exception_filters(wanted, has_probe=True)
@@ -410,8 +410,9 @@ class ProbeInspector(Inspector):
     async def data_change(self, frame: Frame) -> dict[str, Any] | None:
         return (await self._ask("data_change", frame, frame=frame.dap_id))["change"]  # type: ignore[no-any-return]
 
-    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
-        return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
+    async def limit_exceptions(self, types: Sequence[str], only_for: Sequence[str]) -> list[str]:
+        asked = {"types": list(types), "only_for": list(only_for)}
+        return list((await self._ask("limit_exceptions", None, **asked))["unknown"])
 
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
         answer = await self._ask(

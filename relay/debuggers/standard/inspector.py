@@ -333,7 +333,7 @@ class StandardInspector(Inspector):
         """None: answers to the breakpoints have said them."""
         return {}
 
-    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
+    async def limit_exceptions(self, types: Sequence[str], only_for: Sequence[str]) -> list[str]:
         """Nothing to limit; raises NotSupported for types of exceptions."""
         if types:
             self._cannot("stop at named types of exceptions")

@@ -8,6 +8,7 @@ starting       a launch configuration, as the relay's requests have it
 views          what the relay answers, as DAP says it
 placing        the editor's breakpoints beside everybody else's
 data_placing   its data breakpoints
+exceptions     what it wants of exceptions
 inspector      frames and values that it looks at, by numbers of its own
 motions        requests by which the program goes on, or stops
 sources        modules, and sources that it cannot read by itself

@@ -149,8 +149,14 @@ class _SetDataBreakpoints(_Arguments):
     breakpoints: list[_DataBreakpoint] | None = None
 
 
+class _FilterOption(_Arguments):
+    filter_id: str
+    condition: str | None = None
+
+
 class _SetExceptionBreakpoints(_Arguments):
     filters: list[str]
+    filter_options: list[_FilterOption] | None = None
 
 
 class _Launch(_Arguments):

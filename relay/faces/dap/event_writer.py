@@ -6,7 +6,7 @@ Source: contract, section 6; DAP events.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Literal
 
 import trio
@@ -17,6 +17,7 @@ from relay.faces.dap import views
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.placing import EditorBreakpoints
 from relay.models.output import EventView
+from relay.models.streams import StreamEvent
 
 Body = Mapping[str, Any]
 
@@ -98,7 +99,7 @@ class EventWriter:
         """Write everything from `cursor` on, until the program or the session has ended."""
         try:
             while True:
-                async with contextlib.aclosing(self._session.events(cursor=cursor)) as events:
+                async with contextlib.aclosing(self._follow_from(cursor)) as events:
                     async for sent in events:
                         cursor = sent.cursor or cursor
                         if isinstance(sent.data, EventView):
@@ -109,6 +110,10 @@ class EventWriter:
             if not self._leaves:
                 self._console(f"{error.message}\n")
         self.end(None)
+
+    def _follow_from(self, cursor: str | None) -> AsyncGenerator[StreamEvent[EventView], None]:
+        """Its breakpoints last as long as the connection: an editor that is killed leaves none."""
+        return self._session.events(cursor=cursor, owner=self._placing.owner)
 
     def leave(self) -> None:
         """The editor leaves, and may end the session itself: that it is gone is no news then."""

@@ -16,11 +16,12 @@ from relay.client import AsyncClient, AsyncSession
 from relay.dap.conversation import IncomingRequest
 from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
-from relay.faces.dap.actions import error_text
+from relay.faces.dap.actions import error_text, message_of
 from relay.faces.dap.arguments import checked
 from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.event_writer import EventWriter
+from relay.faces.dap.exceptions import ExceptionWish
 from relay.faces.dap.inspector import (
     CHANGES,
     LOOKS,
@@ -435,16 +436,25 @@ class Face:
 
     async def _set_exceptions(self, arguments: Arguments) -> Body:
         """What an editor says of exceptions as it joins is its default, and not a wish."""
-        asked = arguments["filters"]
-        if unknown := [one for one in asked if one not in views.FILTER_NAMES]:
-            raise EditorRefusal(
-                f"setExceptionBreakpoints: there is no filter {unknown[0]!r}: "
-                f"there are {', '.join(views.FILTER_NAMES)}"
-            )
-        filters = [views.FILTER_NAMES[one] for one in asked]
-        if self._sets_nothing() is None and (self._configured or self._is_own):
-            await self._session.set_exception_breakpoints(filters=filters)
-        return None
+        try:
+            wish = ExceptionWish.of(arguments)
+        except ValueError as error:
+            raise EditorRefusal(f"setExceptionBreakpoints: {error}") from None
+        session, fault = self._session, None
+        why = self._sets_nothing()
+        if why is not None:
+            return {"breakpoints": [views.refused_breakpoint(None, why) for _ in wish.asked]}
+        if not (self._configured or self._is_own):
+            return {"breakpoints": wish.answers(await session.exception_breakpoints())}
+        try:
+            view = await session.set_exception_breakpoints(**wish.fields())
+        except RelayError as error:
+            if not wish.condition:
+                raise
+            fault = message_of(error)
+            whole = wish.without_condition().fields()
+            view = await session.set_exception_breakpoints(**whole)
+        return {"breakpoints": wish.answers(view, fault)}
 
 
 def _words(error: RelayError | EditorRefusal) -> str:

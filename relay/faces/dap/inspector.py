@@ -81,12 +81,12 @@ class EditorInspector:
         stack = await self._session.stack(
             thread_id=thread, start_frame=first, levels=arguments.get("levels") or 0
         )
-        frames = [self._shown(one, thread) for one in stack.frames]
+        frames = [await self._shown(one, thread) for one in stack.frames]
         return {"stackFrames": frames, "totalFrames": stack.total_frames}
 
-    def _shown(self, frame: FrameView, thread: int) -> dap.StackFrame:
+    async def _shown(self, frame: FrameView, thread: int) -> dap.StackFrame:
         at = frame.id if thread == self._stopped_thread() else None
-        source = None if frame.source is None else self._sources.shown(frame.source.path, at)
+        source = None if frame.source is None else await self._sources.shown(frame.source.path, at)
         return views.frame(frame, self._number(thread, frame.id), source)
 
     def _number(self, thread: int, index: int) -> int:

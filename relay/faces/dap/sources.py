@@ -12,6 +12,7 @@ from functools import partial
 
 from relay.client import AsyncSession
 from relay.dap import types as dap
+from relay.errors import RelayError
 from relay.faces.dap import views
 from relay.models.lookup import ModuleView, SourceText
 
@@ -25,41 +26,49 @@ _BINARIES = (".so", ".pyd", ".dll", ".pyc")
 class EditorSources:
     """The sources that one editor was shown."""
 
-    # Invariant: every number of `_frames` and `_texts` is one of `_numbers`.
-
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
-        self._numbers: dict[str, int] = {}
-        self._frames: dict[int, int] = {}
-        """By number: the frame of the stopped thread that the text can be asked of."""
+        self._numbers: dict[tuple[str, str], int] = {}
+        """By path and text: code of one made-up name may have been made of several texts."""
         self._texts: dict[int, str] = {}
+        self._frames: dict[int, str | None] = {}
+        """By frame of the stopped thread: its text, None if nobody has it."""
 
     def forget_stop(self) -> None:
         """Frames are those of the present stop; a text that was read stays."""
         self._frames.clear()
 
-    def shown(self, path: str, frame: int | None) -> dap.Source:
+    async def shown(self, path: str, frame: int | None) -> dap.Source:
         """A source as a frame has it; `frame` if it is one of the stopped thread."""
         source = views.source(path)
-        if os.path.isfile(path):
+        if _is_file(path):
             return source
-        number = self._numbers.setdefault(path, len(self._numbers) + 1)
-        if frame is not None:
-            self._frames[number] = frame
+        text = None if frame is None else await self._text_of(frame)
+        if text is None:
+            source["presentationHint"] = "deemphasize"  # there is nothing to open
+            return source
+        number = self._numbers.setdefault((path, text), len(self._numbers) + 1)
+        self._texts[number] = text
         source["sourceReference"] = number
         return source
 
+    async def _text_of(self, frame: int) -> str | None:
+        if frame not in self._frames:
+            try:
+                text = await _whole(partial(self._session.frame_source, frame))
+            except RelayError:
+                text = None
+            self._frames[frame] = text
+        return self._frames[frame]
+
     async def text(self, path: str | None, number: int) -> str:
-        """The text of a source. Raises LookupError for one that is of no stop any more."""
+        """The text of a source. Raises LookupError for a number that was not given to any."""
         if not number:
             if path is None:
                 raise LookupError("give a path or a sourceReference")
             return await _whole(partial(self._session.source, path=path))
-        frame = self._frames.get(number)
-        if frame is not None:
-            self._texts[number] = await _whole(partial(self._session.frame_source, frame))
         if number not in self._texts:
-            raise LookupError(f"source {number} is of an earlier stop")
+            raise LookupError(f"there is no source {number}")
         return self._texts[number]
 
     async def loaded(self) -> list[dap.Source]:
@@ -77,6 +86,10 @@ class EditorSources:
             found += page.items
             if not page.has_more or len(found) == count:
                 return found, page.total
+
+
+def _is_file(path: str) -> bool:
+    return os.path.isfile(path)
 
 
 def _has_text(module: ModuleView) -> bool:

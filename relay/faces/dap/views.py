@@ -15,13 +15,29 @@ from relay.models.lookup import CompletionItem, ExceptionDetails, ModuleView, us
 from relay.models.server import AdapterInfo
 from relay.models.sessions import SessionView
 
+_CONDITION = "Types such as ValueError, shop.Error, or an expression, which has `exception`"
+
 FILTERS: list[dap.ExceptionBreakpointsFilter] = [
-    {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
-    {"filter": "raised", "label": "Raised exceptions", "default": False},
+    {
+        "filter": "uncaught",
+        "label": "Uncaught exceptions",
+        "default": True,
+        "supportsCondition": True,
+        "conditionDescription": _CONDITION,
+    },
+    {
+        "filter": "raised",
+        "label": "Raised exceptions",
+        "default": False,
+        "supportsCondition": True,
+        "conditionDescription": _CONDITION,
+    },
     {
         "filter": "userUnhandled",
         "label": "Exceptions that own code leaves to libraries",
         "default": False,
+        "supportsCondition": True,
+        "conditionDescription": _CONDITION,
     },
 ]
 
@@ -46,6 +62,7 @@ CAPABILITIES: dap.Capabilities = {
     "supportsCancelRequest": True,
     "supportsClipboardContext": True,
     "supportsExceptionInfoRequest": True,
+    "supportsExceptionFilterOptions": True,
     "supportTerminateDebuggee": True,
     "supportsTerminateRequest": True,
     "supportsDelayedStackTraceLoading": True,
@@ -71,9 +88,15 @@ def capabilities_with(adapter: AdapterInfo) -> dap.Capabilities:
             if present != CAPABILITIES.get(name, False):
                 found[name] = present
     filters = [one for one in FILTERS if FILTER_NAMES[one["filter"]] in adapter.exception_filters]
+    if "exception_details" not in adapter.capabilities:
+        filters = [_unconditional(one) for one in filters]
     if filters != FILTERS:
         found["exceptionBreakpointFilters"] = filters
     return cast("dap.Capabilities", found)
+
+
+def _unconditional(one: dap.ExceptionBreakpointsFilter) -> dap.ExceptionBreakpointsFilter:
+    return {"filter": one["filter"], "label": one["label"], "default": one["default"]}
 
 
 EXTRAS: Mapping[str, dap.Capabilities] = {

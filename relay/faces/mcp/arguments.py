@@ -231,6 +231,15 @@ class Breakpoints(Short, OfSession):
     capture: list[Text] = Field(
         [], max_length=20, description="As in debug_run, for the places in `set`"
     )
+    hits: Text | None = Field(
+        None,
+        description="Stop by the count of hits, at the places in `set`: 3, >=10, %5",
+        json_schema_extra=UNLISTED,
+    )
+    log: Text | None = Field(
+        None,
+        description="Print this at the places in `set` instead of stopping; {expression} is filled in",
+    )
     watch: list[Text] = hinted(
         [],
         "stop when these change",
@@ -261,11 +270,22 @@ class Breakpoints(Short, OfSession):
         description="As in debug_run; default: as it is",
         json_schema_extra={"brief": True},
     )
+    types: list[Text] = Field(
+        [],
+        max_length=100,
+        description="With `on_exception`: only these types and their subclasses, such as ValueError, "
+        "shop.Error",
+        json_schema_extra=UNLISTED,
+    )
 
     @model_validator(mode="after")
     def _capture_with_set(self) -> Self:
         if self.capture and not self.set:
             raise ValueError("capture needs the breakpoints to set")
+        if (self.hits is not None or self.log is not None) and not self.set:
+            raise ValueError("hits and log need the breakpoints to set")
+        if self.types and self.on_exception in (None, "never"):
+            raise ValueError("types goes with on_exception, raised or uncaught")
         if self.start is not None and self.captures is None:
             raise ValueError("start goes with captures")
         return self

@@ -32,7 +32,9 @@ MORE_CHARS = 80
 
 async def change(hub: Hub, asked: arguments.Breakpoints) -> str:
     """Set, remove, choose; then every breakpoint there is, or what one recorded."""
-    specs = breakpoint_specs("set", asked.set, asked.capture)
+    specs = breakpoint_specs(
+        "set", asked.set, asked.capture, hit_condition=asked.hits, log_message=asked.log
+    )
     async with using(hub, asked.session) as session:
         there = await _there(session)
         watched = [found.id for found in session.data_breakpoints]
@@ -54,7 +56,7 @@ async def change(hub: Hub, asked: arguments.Breakpoints) -> str:
             await remove_data_breakpoint(session, data_breakpoint_id=number)
         await _watch(session, asked.watch)
         if asked.on_exception is not None:
-            await choose_exceptions(session, asked.on_exception)
+            await choose_exceptions(session, asked.on_exception, asked.types)
         if shown:
             return await _recorded(session, shown[0], asked)
         return await _listing(session, asked.max_chars)
@@ -125,6 +127,8 @@ def _watch_line(found: DataBreakpointView) -> str:
 def _line(session: Session, found: BreakpointView) -> str:
     details: dict[str, Any] = {
         "if": found.condition,
+        "at hits": found.hit_condition,
+        "logs": found.log_message,
         "captures": ", ".join(found.capture) if found.capture else None,
         "hits": found.hit_count,
     }

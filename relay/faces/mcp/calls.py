@@ -400,9 +400,9 @@ async def end(hub: Hub, asked: arguments.End) -> str:
         return f"{ended.session_id} ended{code}; nothing of it runs any more"
 
 
-async def choose_exceptions(session: Session, choice: str) -> None:
-    """Where exceptions stop the program, in a tool's words."""
+async def choose_exceptions(session: Session, choice: str, types: Sequence[str] = ()) -> None:
+    """Where exceptions stop the program, in a tool's words; of these types alone, if any are given."""
     found = FILTERS[choice]
     filters = [] if found is None else [found]
-    body = SetExceptionBreakpoints.model_validate({"filters": filters})
+    body = SetExceptionBreakpoints.model_validate({"filters": filters, "types": list(types)})
     await exception_breakpoints.set_exception_breakpoints(session, body=body)

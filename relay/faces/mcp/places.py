@@ -17,9 +17,12 @@ _WRITE = 'Write "app.py:42", "app.py:42:x > 3", "module.Class.method" or "app.py
 
 
 def breakpoint_specs(
-    field: str, places: Sequence[str], capture: Sequence[str] = ()
+    field: str, places: Sequence[str], capture: Sequence[str] = (), **how: str | None
 ) -> list[BreakpointSpec]:
-    """The breakpoints that `places` mean; raises InvalidRequest with every one that means none."""
+    """The breakpoints that `places` mean; raises InvalidRequest with every one that means none.
+
+    how: fields that each of them has besides.
+    """
     fields = [_fields(place) for place in places]
     errors = [
         _error(f"{field}[{index}]", place, _FORMS)
@@ -32,7 +35,8 @@ def breakpoint_specs(
             errors=errors,
             suggestion=_WRITE,
         )
-    extra = {"capture": list(capture)} if capture else {}
+    extra: dict[str, Any] = {"capture": list(capture)} if capture else {}
+    extra |= {name: value for name, value in how.items() if value is not None}
     found = [known for known in fields if known is not None]
     return [BreakpointSpec.model_validate({**known, **extra}) for known in found]
 

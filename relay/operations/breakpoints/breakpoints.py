@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -52,11 +53,13 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     if Ability.CHECKS_SOURCE in session.debugger.abilities:
         await session.debugger.check_expressions(conditions, session.config.python_path)
     checked = [await place(session, spec) for spec in body.specs]
+    owner = body.owner or ""
     before = session.breakpoints.copy()
-    stored = [session.breakpoints.put(breakpoint) for breakpoint in checked]
+    stored = [session.breakpoints.put(replace(breakpoint, owner=owner)) for breakpoint in checked]
     await _send(session, stored, before)
     for breakpoint in stored:
-        announce(session, "changed" if breakpoint.id in before else "new", breakpoint)
+        if breakpoint.owner == owner:  # else it stays as it is, and what was asked for waits
+            announce(session, "changed" if breakpoint.id in before else "new", breakpoint)
     await _changed(session)
     # The same place twice in one batch is one breakpoint: show its final state.
     now = [found for b in stored if (found := session.breakpoints.get(b.id)) is not None]
@@ -103,9 +106,17 @@ async def change_breakpoint(
     before = session.breakpoints.copy()
     if changed.capture is None:
         changed = replace(changed, reveal=False)
-    stored = session.breakpoints.change(changed)
-    await _send(session, [stored], before)
+    left: list[Breakpoint] = []
+    if changed.place != breakpoint.place and changed.others:  # what others want stays where it is
+        heir, *waiting = changed.others
+        stored = session.breakpoints.change(replace(changed, others=()))
+        left = [session.breakpoints.put(replace(heir, others=tuple(waiting)))]
+    else:
+        stored = session.breakpoints.change(changed)
+    await _send(session, [stored, *left], before)
     announce(session, "changed", stored)
+    for one in left:
+        announce(session, "new", one)
     await _changed(session)
     return view(session, stored)
 
@@ -142,11 +153,40 @@ async def remove_breakpoint(session: Session, *, breakpoint_id: str) -> DeletedB
 async def remove_breakpoints(
     session: Session, *, query: DeleteBreakpointsQuery
 ) -> DeletedBreakpoints:
-    """Remove all breakpoints, or all of a file; exception breakpoints stay."""
+    """Remove all breakpoints, all of a file, or what one owner wants; exception breakpoints stay."""
     path = None if query.file is None else meant_path(session, query.file)
     found = [b for b in session.breakpoints if path in (None, b.shown_path)]
-    await _remove(session, found)
+    if query.ids is not None:
+        found = [b for b in found if b.id in query.ids]
+    if query.owner is None:
+        await _remove(session, found)
+    else:
+        found = await _let_go(session, found, query.owner)
     return DeletedBreakpoints(deleted=[b.id for b in found], total=len(found))
+
+
+async def _let_go(session: Session, found: list[Breakpoint], owner: str) -> list[Breakpoint]:
+    """Have an owner want these no more; those that nobody wants any longer, which are gone."""
+    wanted = [b for b in found if owner in (b.owner, *(one.owner for one in b.others))]
+    before = session.breakpoints.copy()
+    stay = {b.id: session.breakpoints.let_go(b.id, owner) for b in wanted}
+    in_force = [b for b in wanted if b.owner == owner]
+    changed = [stay[b.id] or b for b in in_force]
+    if changed:
+        await _send(session, changed, before)
+    for breakpoint in changed:
+        is_gone = stay[breakpoint.id] is None
+        if is_gone or breakpoint.capture is None:
+            session.captures.forget(breakpoint.id)
+        announce(session, "removed" if is_gone else "changed", breakpoint)
+    await _changed(session)
+    return [b for b in in_force if stay[b.id] is None]
+
+
+async def let_go(session: Session, owner: str) -> None:
+    """An owner has left: what it has set goes, but for what others want, too."""
+    with contextlib.suppress(RelayError):  # the program, or the session, is over
+        await remove_breakpoints(session, query=DeleteBreakpointsQuery(owner=owner))
 
 
 async def _remove(session: Session, breakpoints: list[Breakpoint]) -> None:

@@ -38,6 +38,7 @@ async def set_exception_breakpoints(
         types=tuple(dict.fromkeys(body.types)),
         condition=body.condition,
         chosen=True,
+        only_for=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.only_for)),
     )
     before = session.definition.stop_at_exceptions(setting)
 
@@ -70,6 +71,7 @@ async def _view(session: Session) -> ExceptionBreakpointsView:
         filters=[words[name] for name in setting.filters],
         types=list(setting.types),
         condition=setting.condition,
+        only_for=[words[name] for name in setting.only_for] or None,
         unknown_types=await _unknown(session, setting) or None,
     )
 
@@ -85,6 +87,6 @@ async def _unknown(session: Session, setting: ExceptionBreakpoints) -> list[str]
     if inspector is None or not setting.types:
         return []
     try:
-        return await inspector.limit_exceptions(setting.types)
+        return await inspector.limit_exceptions(setting.types, setting.only_for)
     except RelayError:
         return []  # it is busy, or over

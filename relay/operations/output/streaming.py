@@ -7,6 +7,7 @@ Source: contract, section 6.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -14,6 +15,7 @@ from relay.models.output import EventView, OutputEntry
 from relay.models.resource import Resource
 from relay.models.streams import Dropped, EventsStreamQuery, OutputStreamQuery, StreamEnd
 from relay.models.timeline import TimelineStreamQuery
+from relay.operations.breakpoints.breakpoints import let_go
 from relay.operations.output import timeline
 from relay.operations.output.reading import after_cursor
 from relay.session.event_log import encode_cursor
@@ -53,8 +55,24 @@ def follow_output(session: Session, *, query: OutputStreamQuery, last: str | Non
 
 
 def follow_events(session: Session, *, query: EventsStreamQuery, last: str | None) -> Batches:
-    """What happens in the session, as `follow_output` does."""
-    return _follow(session, _EventSource(session, query), _start(session, "seq", query, last))
+    """What happens in the session, as `follow_output` does.
+
+    With an `owner`, what that one has set is let go when the stream is left before its end.
+    """
+    batches = _follow(session, _EventSource(session, query), _start(session, "seq", query, last))
+    return batches if query.owner is None else _of_owner(session, query.owner, batches)
+
+
+async def _of_owner(session: Session, owner: str, batches: Batches) -> Batches:
+    has_ended = False
+    try:
+        async with contextlib.aclosing(batches):
+            async for batch in batches:
+                yield batch
+        has_ended = True  # the program, which may be launched again
+    finally:
+        if not has_ended:
+            session.start_soon(let_go, session, owner)
 
 
 def follow_timeline(session: Session, *, query: TimelineStreamQuery, last: str | None) -> Batches:

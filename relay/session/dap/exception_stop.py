@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _TITLE = re.compile(r"([\w.$]+): (.+)", re.DOTALL)
 _BREAK_MODES = ("never", "always", "unhandled", "userUnhandled")
+_FILTERS = {"always": "raised", "userUnhandled": "userUnhandled"}
+"""DAP's filters by the way in which an exception stops the program; any other is uncaught."""
 
 log = logging.getLogger("relay.session")
 
@@ -65,9 +67,11 @@ async def examine(debuggee: Debuggee, stop: Stop) -> bool:
     if stop.exception.break_mode == "always" and "raised" not in setting.filters:
         stop.exception = replace(stop.exception, break_mode="userUnhandled")
     # What is named is meant, whatever it is.
-    if stop.failure is None and not setting.types and _is_signal(debuggee.session, stop.exception):
+    is_narrowed = setting.narrows(_FILTERS.get(stop.exception.break_mode, "uncaught"))
+    is_named = is_narrowed and setting.types
+    if stop.failure is None and not is_named and _is_signal(debuggee.session, stop.exception):
         return False
-    return await _condition_holds(debuggee, stop)
+    return not is_narrowed or await _condition_holds(debuggee, stop)
 
 
 async def _condition_holds(debuggee: Debuggee, stop: Stop) -> bool:

@@ -40,6 +40,12 @@ class Breakpoint:
     appeared_at: float = 0.0
     """When the file was last changed before it was found, if the breakpoint waited for it."""
 
+    owner: str = ""
+    """Who wants it, by a name of that client's own; empty: it is everybody's, and nobody lets it go."""
+
+    others: tuple[Breakpoint, ...] = ()
+    """What other owners want at this place, each: the first is in force when this one is let go."""
+
     @property
     def is_active(self) -> bool:
         """Whether the debugger should know of it: it moves unverified lines elsewhere."""
@@ -194,13 +200,20 @@ class BreakpointTable:
         self._by_dap_id.clear()
 
     def put(self, breakpoint: Breakpoint) -> Breakpoint:
-        """Store under a new id, or over the breakpoint of the same place, whose id stays."""
+        """Store under a new id, or over the breakpoint of the same place, whose id stays.
+
+        What has an owner waits where somebody else's is: that is what is returned then.
+        """
         place = breakpoint.place
         earlier = self._by_place.get(place)
         if earlier is None:
             stored = replace(breakpoint, id=f"bp_{next(self._numbers)}")
+        elif breakpoint.owner in ("", earlier.owner):
+            others = _others(earlier, breakpoint.owner)
+            stored = replace(breakpoint, id=earlier.id, hit_count=earlier.hit_count, others=others)
         else:
-            stored = replace(breakpoint, id=earlier.id, hit_count=earlier.hit_count)
+            waiting = [one for one in earlier.others if one.owner != breakpoint.owner]
+            stored = replace(earlier, others=(*waiting, breakpoint))
         self._by_id[stored.id] = stored
         self._by_place[place] = stored
         self._stopping = None
@@ -223,6 +236,19 @@ class BreakpointTable:
         self._stopping = None
         return breakpoint
 
+    def let_go(self, breakpoint_id: str, owner: str) -> Breakpoint | None:
+        """One owner wants it no more: what is at its place then, None if nobody wants anything."""
+        known = self._by_id[breakpoint_id]
+        if known.owner != owner:
+            others = tuple(one for one in known.others if one.owner != owner)
+            return self.change(replace(known, others=others))
+        if not known.others:
+            self.remove(breakpoint_id)
+            return None
+        heir, *others_left = known.others
+        own = replace(heir, id=known.id, hit_count=known.hit_count, others=tuple(others_left))
+        return self.change(own)
+
     def change(self, breakpoint: Breakpoint) -> Breakpoint:
         """Store over the breakpoint of the same id, also at another place, which must be free."""
         del self._by_place[self._by_id[breakpoint.id].place]
@@ -244,6 +270,12 @@ class BreakpointTable:
         """Every file that has a breakpoint, each once."""
         lines = [b for b in self._by_id.values() if b.function is None]
         return list(dict.fromkeys(b.path for b in lines))
+
+
+def _others(breakpoint: Breakpoint, owner: str) -> tuple[Breakpoint, ...]:
+    """What is wanted at its place by anybody else than `owner`."""
+    wanted = (replace(breakpoint, others=()), *breakpoint.others)
+    return tuple(one for one in wanted if one.owner != owner)
 
 
 def _number(breakpoint_id: str) -> int:

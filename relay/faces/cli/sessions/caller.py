@@ -72,6 +72,10 @@ class Caller(ABC):
     def end_background_server(self) -> str | None:
         """End the server in the background with its sessions; its URL, or None if there is none."""
 
+    def other_server(self) -> str | None:
+        """The URL of one that is used though it was not started in the background from here, if any is."""
+        return None
+
     @abstractmethod
     def write(self, text: str, *, err: bool = False) -> None:
         """To its standard output, or error."""
@@ -174,6 +178,11 @@ class OwnProcess(Caller):
 
         noted = Background(self.settings).stop()
         return None if noted is None else noted.url
+
+    def other_server(self) -> str | None:
+        from relay.faces.common.background import Background
+
+        return Background(self.settings).find()
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:

@@ -48,13 +48,21 @@ def _every(shell: Shell) -> list[Session]:
 def stop(shell: Shell) -> None:
     """End the server that was started in the background, with all its sessions.
 
-    Without one it does nothing. A server that you started yourself is yours to end; with
-    --url this ends that one.
+    Without one it does nothing. A server that you started yourself, or from another home or state
+    directory, is yours to end; with --url this ends that one.
     """
-    url = shell.url
+    url, other = shell.url, None
     if url is None:
         url = shell.caller.end_background_server()
+        other = shell.caller.other_server() if url is None else None
     else:
         shell.client().shutdown()
-    if not shell.show_data({"url": url}):
-        shell.echo("no server runs in the background" if url is None else f"ended {url}")
+    if shell.show_data({"url": url} if other is None else {"url": url, "other": other}):
+        return
+    if url is not None:
+        shell.echo(f"ended {url}")
+    elif other is None:
+        shell.echo("no server runs in the background")
+    else:
+        shell.echo(f"no server in the background was started from {shell.caller.state_dir}")
+        shell.echo(f"the one that commands use was not: relay stop --url {other} ends it")

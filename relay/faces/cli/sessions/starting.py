@@ -141,6 +141,7 @@ def start(
     if not breaks and (said := misplaced_question(start, words)) is not None:
         shell.say(f"relay: {said}")
     target, client = words.target, shell.client()
+    _say_whose(shell, client)
     fields = {
         "name": name,
         "project_root": here,
@@ -311,3 +312,12 @@ def sessions(shell: Shell) -> None:
         mark = "*" if item.session_id == current else ""
         table.add_row(mark, item.session_id, item.status.value, item.program or "", item.name)
     shell.console.print(table)
+
+
+def _say_whose(shell: Shell, client: Client) -> None:
+    """Of a server that `relay stop` does not end from here: it was started from another home, say."""
+    if shell.url is not None:
+        return
+    theirs, own = client.config().state_dir, str(shell.caller.state_dir.expanduser().absolute())
+    if not shell.caller.has_other_numbers and os.path.realpath(theirs) != os.path.realpath(own):
+        shell.say(f"relay: the server was not started from {own}, but from {theirs}")

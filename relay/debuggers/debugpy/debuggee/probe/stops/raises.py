@@ -37,14 +37,18 @@ if TYPE_CHECKING:
 _wanted_types: list[str] = []
 
 
-def limit_exceptions(types: list[str]) -> dict[str, Any]:
+_limited_filters: list[str] = []
+"""DAP's filters that the types are for; empty: all."""
+
+
+def limit_exceptions(types: list[str], only_for: list[str]) -> dict[str, Any]:
     """Stop at exceptions of these types and their subclasses only; at all of them without any.
 
-    `unknown` lists the names that lead to nothing now.
+    only_for: the filters of DAP that this limits; empty: all of them. `unknown` lists the names that lead to nothing now.
     """
     if types:
         require_purpose("exceptions")
-    _wanted_types[:] = types
+    _wanted_types[:], _limited_filters[:] = types, only_for
     if types:
         _patch_lookup()
     return {"unknown": [name for name in types if not attempt(_is_known, name, default=True)]}
@@ -56,14 +60,27 @@ def _patch_lookup() -> None:
 
 def _lookup_wanted(lookup: Any, cls: Any, exceptions: Any) -> Any:
     note_asked_about_raise()
-    if _wanted_types and not attempt(_is_wanted, cls, default=True):
+    is_limited = _wanted_types and _limits(_filter_of(exceptions))
+    if is_limited and not attempt(_is_wanted, cls, default=True):
         return None
     return lookup(cls, exceptions)
 
 
+def _limits(stop_filter: str) -> bool:
+    return not _limited_filters or stop_filter in _limited_filters
+
+
+def _filter_of(exceptions: Any) -> str:
+    """Which filter of DAP pydevd asks for, by the table that it looks into."""
+    py_db = debugger()
+    if exceptions is py_db.break_on_caught_exceptions:
+        return "raised"
+    return "userUnhandled" if exceptions is py_db.break_on_user_uncaught_exceptions else "uncaught"
+
+
 def is_wanted_exception(cls: Any) -> bool:
-    """Whether the types that the client named, if it named any, include this class."""
-    return not _wanted_types or _is_wanted(cls)
+    """Whether the types that the client named for failures, if it named any, include this class."""
+    return not _wanted_types or not _limits("uncaught") or _is_wanted(cls)
 
 
 def _is_wanted(cls: Any) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         hold_tracing,
         is_program_thread,
         regain_tracing,
+        trace_more,
         tracing_state,
         wanted_trace_function,
     )
@@ -78,9 +79,9 @@ class TraceHolder:
         tracing.SetTrace = SetTrace
         hold_tracing(self)
         idents = [ident for ident in sys._current_frames() if is_program_thread(ident)]
-        return bool(
-            tracing.set_trace_to_threads(self.on_call, idents, create_dummy_thread=False) == 0
-        )
+        failed = tracing.set_trace_to_threads(self.on_call, idents, create_dummy_thread=False)
+        trace_more()  # breakpoints that get no traps, as codes are to stay what they are
+        return bool(failed == 0)
 
     def leave_threads(self) -> None:
         """Give the place back, unless somebody else has it by now."""

@@ -42,21 +42,25 @@ class Write(NamedTuple):
     after: Any
 
 
+class _OwnerReference(weakref.ref):  # type: ignore[type-arg]
+    """That an object lives, and where."""
+
+    __slots__ = ("address",)
+    address: int
+
+
 class ObjectWrites:
     """The newest writes of one object."""
 
-    def __init__(self, owner: Any, is_held: bool) -> None:
+    def __init__(self, reference: Any = None) -> None:
+        """reference: to the object; None if it is held, or tells itself when it is another one."""
         self.writes: Any = collections.deque(maxlen=_MOST_WRITES_KEPT)
         self.count = 0
         self.last: Any = None  # address of the value that was written last
-        self.owner: Any = None  # how it is known that the address is still the same object's
-        if is_held:
-            # Of most, no such reference can be made; to try takes long.
-            weak = None if type(owner) in (list, dict) else attempt(weakref.ref, owner)
-            self.owner = weak or (lambda: owner)
+        self.reference = reference  # how it is known that the address is still the same object's
 
     def is_of(self, owner: Any) -> bool:
-        return self.owner is None or self.owner() is owner
+        return self.reference is None or self.reference() is owner
 
 
 class WriteLog:
@@ -66,6 +70,8 @@ class WriteLog:
         self.name = key if type(key) is str else ""
         self.texts = ValueTexts(reveal)
         self.objects: Any = collections.OrderedDict()
+        self.held: dict[int, Any] = {}  # by address: of these, what can have no weak reference
+        self.gone: Any = collections.deque()  # references to what has ended since
         self.numbers = itertools.count(1)
         self.is_full = False  # whether objects were left out
         self.seen = 0
@@ -96,7 +102,7 @@ class WriteLog:
 
     def forget(self, owner: Any) -> None:
         """What lies at this address is new."""
-        self.objects.pop(id(owner), None)
+        self._drop(id(owner))
 
     def move(self, owner: Any, before: Any) -> None:
         """What was written by way of `before`, which is given up, counts as written to the owner."""
@@ -121,25 +127,49 @@ class WriteLog:
     def _writes_of(self, owner: Any, is_held: bool) -> ObjectWrites:
         objects, found = self.objects, self.of(owner)
         if found is None:
-            found = objects[id(owner)] = ObjectWrites(owner, is_held)
+            self._drop(id(owner))
+            found = objects[id(owner)] = ObjectWrites(self._hold(owner) if is_held else None)
         objects.move_to_end(id(owner))
         self.seen += 1
-        if self.seen % _SWEEP_AFTER == 0:
-            self._sweep()
+        self._let_go()
         if len(objects) > _MOST_WRITTEN_OBJECTS:
-            objects.popitem(last=False)
+            self._drop(next(iter(objects)))
             self.is_full = True
         return found
 
-    def _sweep(self) -> None:
-        """Let go of what is gone, or would be but for us."""
-        for address, writes in list(self.objects.items()):
-            if writes.owner is None:
-                continue
-            owner = writes.owner()
-            # Known by the name here, by the call's argument, and by the cell that holds it for us.
-            if owner is None or sys.getrefcount(owner) <= 3:
-                self.objects.pop(address, None)
+    def _hold(self, owner: Any) -> Any:
+        """A weak reference, or None: then the object is held, so that its address stays its own."""
+        # Of most, none can be made; to try takes long.
+        found = None if type(owner) in (list, dict) else attempt(self._reference_to, owner)
+        if found is None:
+            self.held[id(owner)] = owner
+        return found
+
+    def _reference_to(self, owner: Any) -> Any:
+        # The program's thread makes the call in which the object ends: of C, nobody hears of it.
+        found = _OwnerReference(owner, self.gone.append)
+        found.address = id(owner)
+        return found
+
+    def _let_go(self) -> None:
+        """Of what is gone, or would be but for us."""
+        while self.gone:
+            try:
+                reference = self.gone.popleft()
+            except IndexError:
+                break  # another thread has taken it
+            found = self.objects.get(reference.address)
+            if found is not None and found.reference is reference:
+                self._drop(reference.address)
+        if self.held and self.seen % _SWEEP_AFTER == 0:
+            held, count = self.held, sys.getrefcount
+            # Known by the dict that holds it for us, and by the call's argument.
+            for address in [one for one in list(held) if count(held.get(one)) <= 2]:
+                self._drop(address)
+
+    def _drop(self, address: int) -> None:
+        self.objects.pop(address, None)
+        self.held.pop(address, None)
 
 
 def address_of(value: Any) -> int | None:

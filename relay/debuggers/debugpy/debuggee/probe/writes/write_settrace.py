@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        trace_call,
         trace_functions_of,
+        tracing_state,
         wanted_trace_function,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
@@ -66,7 +68,7 @@ class WriteTracer(TraceHolder):
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:
         if not self.watches:
             return self.hand_back(frame, event, arg)
-        theirs, code = wanted_trace_function(), frame.f_code
+        code = frame.f_code
         known = self.codes.get(code)
         if known is None:
             self._look_again(code)
@@ -74,11 +76,17 @@ class WriteTracer(TraceHolder):
             self.codes[code] = known
         if self.recorder.wants_starts_of(code) and starts_here(frame):
             self.recorder.begin(frame)
-        inner = None if theirs is None else theirs(frame, event, arg)
+        # What the debugger wants is asked at the moments that may change it: see `leave_thread`.
+        is_traced = tracing_state.is_on or not tracing_state.can_wait
+        inner = self._inner(frame, event, arg) if is_traced else None
         if not known:
             return inner
         frame.f_trace_opcodes = True
         return FrameTracer(self, known, inner)
+
+    def _inner(self, frame: Any, event: str, arg: Any) -> Any:
+        theirs = trace_call if tracing_state.can_wait else wanted_trace_function()
+        return None if theirs is None else theirs(frame, event, arg)
 
     def _look_again(self, begun: Any) -> None:
         """Codes that have begun before may write by ways that count only now."""
