@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ThreadStacks,
         clipped,
         module_globals,
+        run_coroutine,
         stored_field,
         weak_members,
     )
@@ -70,7 +71,8 @@ def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Foun
             numbers[id(loop)] = new_run("asyncio", loop, thread, stacks, runs)
         run = numbers[id(loop)]
         runs[run]["tasks"] += 1
-        found.append(AsyncioTask("asyncio", task, stored_field(task, "_coro"), run))
+        coro = run_coroutine(stored_field(task, "_coro"))
+        found.append(AsyncioTask("asyncio", task, coro, run))
     return found
 
 
