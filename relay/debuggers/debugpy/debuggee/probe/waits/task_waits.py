@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.tornado_waits import TornadoWaits
 
+_HELD_BY_SOMEBODY = ("lock", "semaphore", "thread")
+"""Kinds of what a task may wait for that some task or thread has to end."""
 # What anyio has within a lock or a limiter: another one of its own, or trio's.
 _INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLimiter__original")
 _ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
@@ -69,11 +71,14 @@ class TaskWaits:
         self._known = known_task_waits()
         self._greenlets = GreenletWaits(found)
         self._tornado = TornadoWaits()
-        self._held: list[tuple[Any, TaskHold]] | None = None
+        self._held: dict[int, list[tuple[Any, TaskHold]]] | None = None
+        """Who has what, by the ids of that."""
         self._stacks: list[StackOfOne] | None = None
 
-    def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
-        """Of a task that waits at these places, outermost first."""
+    def of(
+        self, one: FoundTask, places: list[AwaitPlace], for_whom: bool = False
+    ) -> dict[str, Any] | None:
+        """Of a task that waits at these places, outermost first. for_whom: only if it waits for somebody who is known."""
         if one.running or one.state == "ready":  # a lock of trio has it before it goes on
             return None
         if isinstance(one, FoundGreenlet) and (wait := self._greenlets.of(one)):
@@ -89,20 +94,20 @@ class TaskWaits:
             frame = places[index].frame
             known = self._known_wait(frame)
             if known is not None:
-                found = self._answer(one, known, frame, caller)
+                found = self._answer(one, known, frame, caller, for_whom)
                 if known.kind != "thread":  # which may wait for a limiter yet, to get one
                     break
-        return found or attempt(self._by_future, one, caller)
+        return found or attempt(self._by_future, one, caller, for_whom)
 
     def _known_wait(self, frame: Any) -> KnownWait | None:
         known = self._known.get(id(frame.f_code))
         return known if known is not None and known.code is frame.f_code else None
 
-    def _by_future(self, one: FoundTask, caller: Any) -> dict[str, Any] | None:
+    def _by_future(self, one: FoundTask, caller: Any, for_whom: bool) -> dict[str, Any] | None:
         """Of Tornado's locks and queues, which give a future to who asks them."""
         future = stored_field(one.task, "_fut_waiter") if one.kind == "asyncio" else None
         kept = None if future is None else self._tornado.of(future)
-        if kept is None:
+        if kept is None or (for_whom and kept.kind not in _HELD_BY_SOMEBODY):
             return None
         is_join = kept.is_join
         return self._described(one, kept.kind, kept.what, kept.subject, caller, is_join=is_join)
@@ -118,7 +123,11 @@ class TaskWaits:
             ]
         return wait_for_connection(queue, self._stacks, one.id)
 
-    def _answer(self, one: FoundTask, known: KnownWait, frame: Any, caller: Any) -> dict[str, Any]:
+    def _answer(
+        self, one: FoundTask, known: KnownWait, frame: Any, caller: Any, for_whom: bool
+    ) -> dict[str, Any] | None:
+        if for_whom and known.kind not in _HELD_BY_SOMEBODY:
+            return None
         subject = dict(items_of(frame.f_locals)).get("self")
         is_join = known.function == "Queue.join"
         answer = self._described(
@@ -190,10 +199,11 @@ class TaskWaits:
 
     def _inside(self, subject: Any) -> list[TaskHold]:
         if self._held is None:
-            self._held = [
-                held for one in self._found[:5000] for held in attempt(_held_by, one, default=())
-            ]
-        return [hold for value, hold in self._held if value is subject]
+            self._held = {}
+            for one in self._found[:5000]:
+                for held in attempt(_held_by, one, default=()):
+                    self._held.setdefault(id(held[0]), []).append(held)
+        return [hold for value, hold in self._held.get(id(subject), ()) if value is subject]
 
 
 def _without_hulls(subject: Any) -> Any:
