@@ -728,25 +728,6 @@ async def test_who_waits_for_a_call_of_grpc_or_in_the_loop_of_tkinter(
     assert waits(report)["calls"]["kind"] == waits(report)["MainThread"]["kind"] == "io"
 
 
-async def test_who_waits_for_a_connection_of_sqlalchemys_pool(api: Api, program: Write) -> None:
-    code = program("""
-        from sqlalchemy import create_engine
-        from sqlalchemy.pool import QueuePool
-
-        engine = create_engine(
-            "sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=600
-        )
-        held = engine.connect()
-        print("up", flush=True)
-        engine.connect()
-    """)
-    session = await up(api, code)
-    report = await hang(session, lambda told: told["blocked"])
-    (wait,) = waits(report).values()
-    assert (wait["kind"], wait["timeout_seconds"]) == ("queue", 600)
-    assert wait["on"] == "self._pool, an item of an empty queue"
-
-
 ENTERED = """
     import contextlib
     import sys

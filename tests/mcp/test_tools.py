@@ -74,6 +74,22 @@ def test_places_are_read_as_agents_write_them(place: str, fields: dict[str, Any]
     assert spec.model_dump(exclude_unset=True) == {**fields, "capture": ["x"]}
 
 
+def test_a_place_among_what_is_captured_is_refused_with_what_to_give_instead() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        breakpoint_specs("breakpoints", [], ["total", "app.py:42:d['a'].price"])
+    assert "capture[1]: takes expressions, evaluated at each hit" in refused.value.message
+    wanted = """Write breakpoints: ["app.py:42"], capture: ["d['a'].price"]"""
+    assert refused.value.details["suggestion"] == wanted
+    with pytest.raises(InvalidRequest):
+        breakpoint_specs("set", ["app.py:42"], ["app.py:42"])
+    (spec,) = breakpoint_specs("set", ["app.py:42"], ["lambda: {1: 42}", "a[1:2]", "no place"])
+    assert spec.capture == [
+        "lambda: {1: 42}",
+        "a[1:2]",
+        "no place",
+    ]  # whoever debugs it says what is wrong
+
+
 def test_every_place_that_is_none_is_named_at_once() -> None:
     with pytest.raises(InvalidRequest) as refused:
         breakpoint_specs("set", ["app.py:4x", "app.py:2", "app.py:0", "a-b", ""])

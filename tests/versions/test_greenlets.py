@@ -332,8 +332,8 @@ async def test_a_hang_report_has_the_greenlets_with_what_they_wait_for_and_their
     assert waits["second"]["held_by"]["name"] == "first"
     where = f"main.py:{code.line('holds_x')}"
     assert waits["second"]["known_from"] == f"it stands inside `with x` at {where}"
-    assert waits["wants"]["held_by"] is None
-    assert "takes (it stands inside `with permits`" in waits["wants"]["note"]
+    assert waits["wants"]["held_by"]["name"] == "takes"  # who has all that a bounded one gives out
+    assert "it stands inside `with permits`" in waits["wants"]["known_from"]
     assert [one["name"] for one in tasks["joins"]["waits_for"]["tasks"]] == ["first"]
     assert {frame["path"] for frame in tasks["main greenlet"]["frames"]} == {code.text}
 

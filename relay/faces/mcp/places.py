@@ -5,6 +5,8 @@ Knows the spelling. Whether the place exists is the operations' business.
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,10 +37,36 @@ def breakpoint_specs(
             errors=errors,
             suggestion=_WRITE,
         )
+    _require_expressions(field, capture)
     extra: dict[str, Any] = {"capture": list(capture)} if capture else {}
     extra |= {name: value for name, value in how.items() if value is not None}
     found = [known for known in fields if known is not None]
     return [BreakpointSpec.model_validate({**known, **extra}) for known in found]
+
+
+def _require_expressions(field: str, capture: Sequence[str]) -> None:
+    """Raise InvalidRequest where a place stands among what is captured: whose place is which is said elsewhere."""
+    for index, text in enumerate(capture):
+        place = parse_place(text)
+        if place is None or place.file is None or not place.line or _is_expression(text):
+            continue
+        at = f"{place.file}:{place.line}"
+        message = f"takes expressions, evaluated at each hit, and no place; {field!r} says where"
+        error = {"field": f"capture[{index}]", "message": message, "value": text[:200]}
+        wanted = place.condition or place.text or "x"
+        raise InvalidRequest(
+            f"capture[{index}]: {message}",
+            errors=[error],
+            suggestion=f"Write {field}: {json.dumps([at])}, capture: {json.dumps([wanted])}",
+        )
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def trace_target(field: str, target: str) -> dict[str, Any]:

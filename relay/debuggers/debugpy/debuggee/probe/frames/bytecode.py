@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import instructions_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import AskedOnce
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
         begun_line,
@@ -406,8 +407,12 @@ def awaited_call(frame: Any) -> Any:
 
     The start of an `async with` is a call of `__aenter__`.
     """
-    code = frame.f_code
-    found, index = facts_of(code)[0], _index_ahead_of_await(frame)
+    return _call_awaited_at(frame.f_code, frame.f_lasti)
+
+
+@AskedOnce
+def _call_awaited_at(code: Any, offset: int) -> Any:
+    found, index = facts_of(code)[0], _index_ahead_of_await(code, offset)
     if index is None:
         return UNKNOWN
     if found[index].opname in WITH_OPERATIONS:
@@ -420,13 +425,18 @@ def awaited_call(frame: Any) -> Any:
 
 def awaited_value(frame: Any) -> Any:
     """What a suspended frame awaits, as an expression."""
-    index = _index_ahead_of_await(frame)
-    return UNKNOWN if index is None else pushed(frame.f_code, index + 1, 0)
+    return _value_awaited_at(frame.f_code, frame.f_lasti)
 
 
-def _index_ahead_of_await(frame: Any) -> int | None:
-    """Of the instruction that gave what a suspended frame awaits; None if that is not known."""
-    found, index = facts_of(frame.f_code)[0], index_at(frame.f_code, frame.f_lasti)
+@AskedOnce
+def _value_awaited_at(code: Any, offset: int) -> Any:
+    index = _index_ahead_of_await(code, offset)
+    return UNKNOWN if index is None else pushed(code, index + 1, 0)
+
+
+def _index_ahead_of_await(code: Any, offset: int) -> int | None:
+    """Of the instruction that gave what a frame awaits that is suspended there; None if that is not known."""
+    found, index = facts_of(code)[0], index_at(code, offset)
     while index is not None and index > 0 and found[index].opname in AWAIT_OPERATIONS:
         index -= 1
     return index

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         may_have_changed,
         pushed,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import AskedOnce
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         HAS_TABLE,
         JUMPS,
@@ -28,8 +29,12 @@ def with_blocks(frame: Any) -> list[tuple[Any, int]]:
 
     One whose names may mean something else by now is unknown.
     """
-    code = frame.f_code
-    found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
+    return _blocks_around(frame.f_code, frame.f_lasti)  # type: ignore[no-any-return]
+
+
+@AskedOnce
+def _blocks_around(code: Any, offset: int) -> list[tuple[Any, int]]:
+    found, index = facts_of(code)[0], index_at(code, offset)
     if index is None:
         return []
     if HAS_TABLE:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_reading import names_of_variables
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import LatestCodes
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         is_user_code,
@@ -63,6 +64,8 @@ class FunctionTarget:
         self.expression: Any = _log_expression(self.log_message) if self.is_logpoint else None
         self.place: dict[str, Any] | None = None
         self.is_reported = False  # the place
+        self.defined_so = LatestCodes()
+        """Whether a code is that of the function by its name, and of which module."""
 
 
 def split_function(function: str) -> tuple[str, str]:
@@ -207,7 +210,22 @@ def _codes_of(path: str) -> list[tuple[str, Any]]:
 
 
 def is_defined_so(function: FunctionTarget, frame: Any) -> bool:
-    """Whether the name is that with which the function of this frame is defined."""
+    """Whether the name is that with which the function of this frame is defined; asked at each call, and found once
+    for a code of a file and for what its module says that it is.
+    """
+    code, namespace = frame.f_code, frame.f_globals
+    module = namespace.get("__name__")
+    spec = namespace.get("__spec__") if module == "__main__" else None
+    says = module, namespace.get("__file__"), getattr(spec, "name", None)
+    if code.co_filename[:1] == "<" or any(type(one) not in (str, type(None)) for one in says):
+        return _is_defined_so(function, frame)
+    known = function.defined_so.get(code)
+    if known is None or known[0] != says:
+        known = function.defined_so[code] = says, _is_defined_so(function, frame)
+    return bool(known[1])
+
+
+def _is_defined_so(function: FunctionTarget, frame: Any) -> bool:
     path = qualified_name(frame).split(".")
     if any(function.parts == [*module, *path] for module in module_names(frame.f_globals)):
         return True

@@ -16,6 +16,8 @@ pipes           child processes that wait at a pipe of this one
 holders         who holds a lock
 left_behind     locks of a fork's parent that its threads had
 permits         who has the permits of a semaphore
+connection_pools  who has the connections of a pool of SQLAlchemy's
+tornado_waits   locks and queues of Tornado that a task waits for
 pools           whose work a future is
 resting_tasks   the tasks that are suspended, and whether each stays where it is
 thread_work     which thread does what a task waits for

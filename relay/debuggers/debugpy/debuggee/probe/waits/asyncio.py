@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ThreadStacks,
         clipped,
         module_globals,
+        run_coroutine,
         stored_field,
         weak_members,
     )
@@ -70,7 +71,8 @@ def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Foun
             numbers[id(loop)] = new_run("asyncio", loop, thread, stacks, runs)
         run = numbers[id(loop)]
         runs[run]["tasks"] += 1
-        found.append(AsyncioTask("asyncio", task, stored_field(task, "_coro"), run))
+        coro = run_coroutine(stored_field(task, "_coro"))
+        found.append(AsyncioTask("asyncio", task, coro, run))
     return found
 
 
@@ -310,27 +312,32 @@ def needs_all(future: Any, places: list[AwaitPlace]) -> bool:
     return False
 
 
-def asyncio_answer(one: FoundTask, relations: TaskRelations, members: list[Any]) -> dict[str, Any]:
-    """members: those for whose ends the future is that it awaits, see `members_of`."""
-    task, waits_for = one.task, None
-    future = stored_field(task, "_fut_waiter")
-    if one.state == "waiting":
-        awaited = relations.awaited(future)
-        kind = "future"
-        if relations.get(future) is not None:
-            kind = "task"
-        elif type(stored_field(future, "_children")) is list:
-            kind = "gather"
-        elif any(
-            _end_of_group(c) is future for one in awaited[:1] for c in callbacks_of_task(one.task)
-        ):
-            kind = "group"
-        waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(members))
+def asyncio_awaited(
+    one: FoundTask, relations: TaskRelations, members: list[Any]
+) -> dict[str, Any] | None:
+    """For whose end it waits. members: those for whose ends the future is that it awaits, see `members_of`."""
+    future = stored_field(one.task, "_fut_waiter")
+    if one.state != "waiting":
+        return None
+    awaited = relations.awaited(future)
+    kind = "future"
+    if relations.get(future) is not None:
+        kind = "task"
+    elif type(stored_field(future, "_children")) is list:
+        kind = "gather"
+    elif any(
+        _end_of_group(c) is future for one in awaited[:1] for c in callbacks_of_task(one.task)
+    ):
+        kind = "group"
+    return waits_for_answer(kind, future, awaited, relations.futures_of(members))
+
+
+def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
+    task = one.task
     parent = relations.get(_task_group_of(task))
     error = stored_field(task, "_exception")
     return {
         "cancel_requested": _asyncio_cancel(task),
-        "waits_for": waits_for,
         "awaited_by": [
             task_reference(other) for other in relations.awaiters(one)[:SHOWN_RELATIVES]
         ],

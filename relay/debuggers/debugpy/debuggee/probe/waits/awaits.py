@@ -18,6 +18,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
+        UNKNOWN,
+        call_at,
+        facts_of,
+        taken_by_call,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         find_frame,
@@ -189,7 +195,7 @@ def await_chain(coro: Any) -> list[AwaitPlace]:
         seen.add(id(coro))
         fields = _SUSPENDABLE.get(type(coro))
         if fields is None:
-            coro = _unwrapped_await(coro)
+            coro = _unwrapped_await(coro) or attempt(_handed_on_to, coro)
             continue
         frame = getattr(coro, fields[0])
         if frame is not None:
@@ -208,6 +214,37 @@ def _unwrapped_await(awaitable: Any) -> Any:
 
 def _is_await_wrapper(value: Any) -> bool:
     return name_of(type(value)) in _AWAIT_WRAPPERS
+
+
+def run_coroutine(coro: Any) -> Any:
+    """What runs as a task's coroutine: the one that an object of a class of its own hands all on to, as those
+    do which aiohttp's `session.get()` gives; else it itself.
+    """
+    inner, seen = coro, {id(coro)}
+    while type(inner) not in _SUSPENDABLE:
+        inner = attempt(_handed_on_to, inner)
+        if inner is None or id(inner) in seen:
+            return coro
+        seen.add(id(inner))
+    return inner
+
+
+def _handed_on_to(awaitable: Any) -> Any:
+    """What an object keeps to which its class, in Python, hands on every `send`, as its bytecode says; or None."""
+    spaces = [namespace_of(base) for base in mro_of(type(awaitable))]
+    send = next((space["send"] for space in spaces if "send" in space), None)
+    if type(send) is not types.FunctionType or not send.__code__.co_argcount:
+        return None
+    code = send.__code__
+    calls = [call_at(code, at)[0] for at, one in enumerate(facts_of(code)[0]) if taken_by_call(one)]
+    called = set(calls)
+    if len(called) != 1:
+        return None
+    function = called.pop()
+    owner = function[1] if function[0] == "attribute" and function[2] == "send" else UNKNOWN
+    if owner[0] != "attribute" or owner[1] != ("local", code.co_varnames[0]):
+        return None
+    return stored_field(awaitable, owner[2])
 
 
 class ThreadStacks:

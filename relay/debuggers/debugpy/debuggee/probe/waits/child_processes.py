@@ -10,7 +10,7 @@ import signal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, process_id
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         clipped,
         module_globals,
@@ -32,10 +32,27 @@ def process_name(pid: int) -> str:
     own = proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
     # One that runs the same command anew, as reloaders do, has a stack of its own.
     is_fork = raw == own and status[_START_OF_STACK] == _status("self")[_START_OF_STACK]
-    what = "a fork of this one" if is_fork else raw[:120] or "?"
+    what = _kinship(pid) if is_fork else raw[:120] or "?"
     return f"process {pid} ({called}, {what})" if called else f"process {pid} ({what})"
 
 
+def _kinship(pid: int) -> str:
+    """Of two processes of which one is a fork of the other, or both are of a third."""
+    if pid in _ancestors(process_id()):
+        return "of which this one is a fork"
+    return "a fork of this one" if process_id() in _ancestors(pid) else "a fork of the same program"
+
+
+def _ancestors(pid: int) -> list[int]:
+    found: list[int] = []
+    status = _status(str(pid))
+    while len(status) > 1 and len(found) < _MOST_ANCESTORS and int(status[1]) > 1:
+        found.append(int(status[1]))
+        status = _status(status[1])
+    return found
+
+
+_MOST_ANCESTORS = 100
 _START_OF_STACK = 25
 """Of the words of `/proc/PID/stat` behind the name: `startstack`, which a fork has in common. proc(5)."""
 

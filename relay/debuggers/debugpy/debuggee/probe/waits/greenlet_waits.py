@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         known_task_waits,
         known_thread_waits,
     )
-    from relay.debuggers.debugpy.debuggee.probe.waits.permits import taken_by
+    from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
 
 _WAKERS = (
     # (the class's name, kind, what is waited for in a few words); the first that fits
@@ -135,13 +135,20 @@ class GreenletWaits:
         named = self._by_id.get(owner if type(owner) is int else id(owner))
         if owner is not None and named is not None:
             return {"held_by": task_reference(named), "known_from": "the lock names its owner"}
-        inside = {hold.ident: hold for hold in self._holders.inside(lock)}
-        if is_lock and len(inside) == 1:
-            (hold,) = inside.values()
-            held_by = task_reference(self._by_id[hold.ident])
-            return {"held_by": held_by, "known_from": hold.known_from}
+        holds = self._holders.inside(lock)
+        are_all = len(holds) == permits_of(lock) and all(hold.is_entered for hold in holds)
+        inside = {hold.ident: hold for hold in holds}
         takers = [(self._by_id[hold.ident].name, hold.known_from) for hold in inside.values()]
-        return {"note": taken_by(takers, False)}
+        note = taken_by(takers, are_all)
+        if not inside or not (are_all or (is_lock and len(inside) == 1)):
+            return {"note": note}
+        first, *others = inside
+        return {
+            "held_by": task_reference(self._by_id[first]),
+            "others": [self._by_id[one].id for one in others],
+            "known_from": inside[first].known_from,
+            "note": note if are_all else None,
+        }
 
 
 def _asked_for(frames: list[Any], waker: Any) -> tuple[Any, Any]:

@@ -197,11 +197,13 @@ def _is_waiter(value: Any) -> bool:
     return any(module.startswith("gevent.") and name == "Waiter" for module, _, name in names)
 
 
-def greenlet_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
-    assert isinstance(one, FoundGreenlet)
+def greenlet_awaited(one: FoundTask, relations: TaskRelations) -> dict[str, Any] | None:
     joined = attempt(_joined, one, relations)
-    waits_for = None if joined is None else waits_for_answer("task", joined.task, [joined])
-    return {"cancel_requested": False, "waits_for": waits_for, "parent": None}
+    return None if joined is None else waits_for_answer("task", joined.task, [joined])
+
+
+def greenlet_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
+    return {"cancel_requested": False, "parent": None}
 
 
 def _joined(one: FoundGreenlet, relations: TaskRelations) -> FoundTask | None:

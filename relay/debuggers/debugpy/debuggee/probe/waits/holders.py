@@ -143,6 +143,11 @@ class Holders:
         self._generators: list[tuple[Any, list[LockHold]]] | None = None
         self._known: dict[int, tuple[Any, Holder | None]] = {}
 
+    @property
+    def stacks(self) -> list[HoldingStack]:
+        """Those that are searched."""
+        return self._stacks
+
     def of(self, lock: Any) -> Holder | None:
         """Who holds the lock; None where that is not known. Each is searched for once."""
         known = self._known.get(id(lock))

@@ -40,6 +40,7 @@ _THREAD_WAITS = (
     ("future", "multiprocessing.pool", "ApplyResult.get", "self"),
     ("future", "multiprocessing.pool", "IMapIterator.next", "self"),
     ("future", "multiprocessing.pool", "Pool.join", "self"),
+    ("future", "celery.result", "AsyncResult.get", "self"),
     ("child", "subprocess", "Popen.wait", "self"),
     ("child", "subprocess", "Popen.communicate", "self"),
     ("child", "multiprocessing.popen_fork", "Popen.wait", "self"),

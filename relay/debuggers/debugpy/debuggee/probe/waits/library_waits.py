@@ -5,6 +5,7 @@ Their locals are read where they are stored, and nothing is called.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
         stored_field,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.child_processes import process_name
+    from relay.debuggers.debugpy.debuggee.probe.waits.connection_pools import (
+        StackOfOne,
+        wait_for_connection,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import DescriptorNames
     from relay.debuggers.debugpy.debuggee.probe.waits.file_locks import (
         FCNTL,
@@ -102,6 +107,8 @@ class LibraryWaits:
         wait = Wait(kind, clipped(full_name(type(subject))), subject)
         timeout: Any = locals_.get("timeout")
         wait.timeout = timeout if type(timeout) in (int, float) and timeout >= 0 else None
+        if function == "Queue.get" and self._is_for_connection(wait, frame):
+            return wait
         describe_wait: Any = getattr(self, "_on_" + kind)
         describe_wait(wait, function, locals_)
         if kind in ("condition", "event", "queue", "lock", "future"):
@@ -109,6 +116,25 @@ class LibraryWaits:
             wait.name = text
             wait.on = wait.on if text is None else f"{text}, {wait.on}"
         return wait
+
+    def _is_for_connection(self, wait: Wait, frame: Any) -> bool:
+        """Whether it is for one of SQLAlchemy's pool; then it says so."""
+        outermost = _bottom_of_stack(frame)
+        stacks = [
+            StackOfOne(
+                id(stack.frames[-1]),
+                self._names.get(stack.ident, "?")
+                if stack.task is None
+                else stack.who.partition(" ")[2],
+                stack.frames,
+            )
+            for stack in self._holders.stacks
+            if stack.frames
+        ]
+        found = attempt(wait_for_connection, wait.subject, stacks, id(outermost))
+        if found is not None:
+            wait.on, wait.note = found
+        return found is not None
 
     def _on_condition(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         waiters = stored_field(wait.subject, "_waiters")
@@ -196,6 +222,9 @@ class LibraryWaits:
 
     def _on_future(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         subject, futures = wait.subject, []
+        if function == "AsyncResult.get":
+            wait.on = f"the result of celery's task {clipped(stored_field(subject, 'id'))}"
+            return
         look: Any = wait_for_end_of_pool if function == "Pool.join" else wait_for_pool
         of_pool = attempt(look, subject, self._stacks, self._names)
         if of_pool is not None:
@@ -236,8 +265,9 @@ class LibraryWaits:
 
 
 def _is_awaiting_code(path: str) -> bool:
-    """Whether it is of the standard library or of trio, below which other waits may be known."""
-    if path.startswith(home_of_trio()):
+    """Whether it is of the standard library, trio or celery, below which other waits may be known."""
+    homes = (home_of_trio(), _home_of_celery())
+    if any(home != STANDARD_LIBRARY and path.startswith(home) for home in homes):
         return True
     return path.startswith((STANDARD_LIBRARY, "<frozen")) and "-packages" not in path
 
@@ -262,3 +292,14 @@ def _any_of(found: list[tuple[str, Holder | None] | None]) -> Holder | None:
         "each of the futures is one of theirs" if others else known[0].known_from,
         tuple(others),
     )
+
+
+def _bottom_of_stack(frame: Any) -> Any:
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _home_of_celery() -> str:
+    file = module_globals("celery.result").get("__file__")
+    return os.path.dirname(file) + os.sep if type(file) is str else STANDARD_LIBRARY

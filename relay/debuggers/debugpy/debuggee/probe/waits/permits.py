@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import module_globals, stored_field
 
-_BOUNDED = (("threading", "_initial_value"), ("asyncio.locks", "_bound_value"))
+_BOUNDED = (
+    ("threading", "_initial_value"),
+    ("asyncio.locks", "_bound_value"),
+    ("tornado.locks", "_initial_value"),
+    ("gevent.lock", "_initial_value"),
+    ("eventlet.semaphore", "original_counter"),
+)
 _MOST_NAMED = 3
 
 

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
         clipped,
+        module_globals,
         stored_field,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.connection_pools import (
+        ConnectionWait,
+        StackOfOne,
+        wait_for_connection,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask, task_reference
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlet_waits import GreenletWaits
@@ -37,7 +43,10 @@ if TYPE_CHECKING:
         ThreadWork,
         worker_answer,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.tornado_waits import TornadoWaits
 
+_HELD_BY_SOMEBODY = ("lock", "semaphore", "thread")
+"""Kinds of what a task may wait for that some task or thread has to end."""
 # What anyio has within a lock or a limiter: another one of its own, or trio's.
 _INNER = ("_internal_lock", "_Lock__original", "_internal_limiter", "_CapacityLimiter__original")
 _ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
@@ -61,10 +70,15 @@ class TaskWaits:
         self._by_task = {id(one.task): one for one in found}
         self._known = known_task_waits()
         self._greenlets = GreenletWaits(found)
-        self._held: list[tuple[Any, TaskHold]] | None = None
+        self._tornado = TornadoWaits()
+        self._held: dict[int, list[tuple[Any, TaskHold]]] | None = None
+        """Who has what, by the ids of that."""
+        self._stacks: list[StackOfOne] | None = None
 
-    def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
-        """Of a task that waits at these places, outermost first."""
+    def of(
+        self, one: FoundTask, places: list[AwaitPlace], for_whom: bool = False
+    ) -> dict[str, Any] | None:
+        """Of a task that waits at these places, outermost first. for_whom: only if it waits for somebody who is known."""
         if one.running or one.state == "ready":  # a lock of trio has it before it goes on
             return None
         if isinstance(one, FoundGreenlet) and (wait := self._greenlets.of(one)):
@@ -80,31 +94,73 @@ class TaskWaits:
             frame = places[index].frame
             known = self._known_wait(frame)
             if known is not None:
-                found = self._answer(known, frame, caller)
+                found = self._answer(one, known, frame, caller, for_whom)
                 if known.kind != "thread":  # which may wait for a limiter yet, to get one
                     break
-        return found
+        return found or attempt(self._by_future, one, caller, for_whom)
 
     def _known_wait(self, frame: Any) -> KnownWait | None:
         known = self._known.get(id(frame.f_code))
         return known if known is not None and known.code is frame.f_code else None
 
-    def _answer(self, known: KnownWait, frame: Any, caller: Any) -> dict[str, Any]:
-        kind, words = known.kind, known.what
+    def _by_future(self, one: FoundTask, caller: Any, for_whom: bool) -> dict[str, Any] | None:
+        """Of Tornado's locks and queues, which give a future to who asks them."""
+        future = stored_field(one.task, "_fut_waiter") if one.kind == "asyncio" else None
+        kept = None if future is None else self._tornado.of(future)
+        if kept is None or (for_whom and kept.kind not in _HELD_BY_SOMEBODY):
+            return None
+        is_join = kept.is_join
+        return self._described(one, kept.kind, kept.what, kept.subject, caller, is_join=is_join)
+
+    def _for_connection(self, queue: Any, one: FoundTask) -> ConnectionWait | None:
+        if not module_globals("sqlalchemy.pool.impl"):
+            return None
+        if self._stacks is None:
+            self._stacks = [
+                StackOfOne(each.id, each.name, [place.frame for place in each.suspended_places()])
+                for each in self._found[:5000]
+                if not each.running
+            ]
+        return wait_for_connection(queue, self._stacks, one.id)
+
+    def _answer(
+        self, one: FoundTask, known: KnownWait, frame: Any, caller: Any, for_whom: bool
+    ) -> dict[str, Any] | None:
+        if for_whom and known.kind not in _HELD_BY_SOMEBODY:
+            return None
         subject = dict(items_of(frame.f_locals)).get("self")
+        is_join = known.function == "Queue.join"
+        answer = self._described(
+            one, known.kind, known.what or "", subject, caller, is_join=is_join
+        )
+        if known.kind == "thread":
+            note, thread = attempt(self._work.handed_over_by, frame) or (None, None)
+            answer.update(note=note, worker=worker_answer(thread))
+        return answer
+
+    def _described(
+        self,
+        one: FoundTask,
+        kind: str,
+        words: str,
+        subject: Any,
+        caller: Any,
+        *,
+        is_join: bool,
+    ) -> dict[str, Any]:
         name = None if subject is None else attempt(_awaited_name, caller, subject)
         holders: list[TaskHold] = []
-        note, thread = None, None
+        note = None
         if kind == "lock" and subject is not None:
             holders = self._holder_of(subject)
         elif kind == "semaphore" and subject is not None:
             holders, are_all = self._takers_of(subject)
             note = taken_by([(one.task.name, one.known_from) for one in holders], are_all)
             holders = holders if are_all else []
-        elif kind == "thread":
-            note, thread = attempt(self._work.handed_over_by, frame) or (None, None)
-        elif known.function == "Queue.join":
+        elif is_join:
             note = attempt(_note_of_join, subject)
+        elif kind == "queue" and (found := attempt(self._for_connection, subject, one)):
+            (words, note), name = found, None
         elif kind == "queue" and name is not None:
             note = words  # by the name alone it is not known whether it is empty, or full
         return {
@@ -116,7 +172,7 @@ class TaskWaits:
             "known_from": holders[0].known_from if holders else None,
             "name_there": holders[0].name_there if holders else None,
             "note": note,
-            "worker": worker_answer(thread),
+            "worker": None,
         }
 
     def _holder_of(self, lock: Any) -> list[TaskHold]:
@@ -143,10 +199,11 @@ class TaskWaits:
 
     def _inside(self, subject: Any) -> list[TaskHold]:
         if self._held is None:
-            self._held = [
-                held for one in self._found[:5000] for held in attempt(_held_by, one, default=())
-            ]
-        return [hold for value, hold in self._held if value is subject]
+            self._held = {}
+            for one in self._found[:5000]:
+                for held in attempt(_held_by, one, default=()):
+                    self._held.setdefault(id(held[0]), []).append(held)
+        return [hold for value, hold in self._held.get(id(subject), ()) if value is subject]
 
 
 def _without_hulls(subject: Any) -> Any:

@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_value
     from relay.debuggers.debugpy.debuggee.probe.frames.kept_locals import let_go_of_locals
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
         TaskRelations,
         asyncio_answer,
+        asyncio_awaited,
         asyncio_tasks,
         members_of,
         needs_all,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.found_task import FoundTask
     from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import (
         greenlet_answer,
+        greenlet_awaited,
         greenlet_tasks,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.task_limits import TaskLimits
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.trio import (
         trio_answer,
+        trio_awaited,
         trio_tasks,
     )
 
@@ -120,6 +123,10 @@ def _page_of(
         whole = _task_answer(one, stacks, relations, waits, work, runs, most)
         return dict(whole, is_limited=attempt(limits.has, one, default=False))
 
+    def bond(one: FoundTask) -> dict[str, Any] | None:
+        found = _for_whom_it_waits(one, stacks, relations, waits, work)
+        return found and dict(found, is_limited=attempt(limits.has, one, default=False))
+
     for one in found[offset : offset + limit]:
         shown.append(answer(one, frames))
         max_chars -= 500 + sum(len(f["path"]) + len(f["function"]) for f in shown[-1]["frames"])
@@ -131,27 +138,40 @@ def _page_of(
         "current": None if current is None else current.id,
         "runs": runs[:100],
         "total_runs": len(runs),
-        "beyond": _waiting_for_somebody(
-            answer(one, 0)
+        "beyond": [
+            found_bond
             for one in [*found[:offset], *found[offset + len(shown) :]][:beyond]
-            if one.state == "waiting"
-        ),
+            if one.state == "waiting" and (found_bond := bond(one))
+        ],
     }
 
 
-def _waiting_for_somebody(answers: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is needed to tell who waits for whom, of those that wait for somebody."""
-    found = []
-    for one in answers:
-        lock, other = one["blocked_on"] or {}, one["waits_for"] or {}
-        lock = {name: value for name, value in lock.items() if name not in ("note", "known_from")}
-        other = {name: value for name, value in other.items() if name != "tasks"}
-        if any(map(lock.get, ("held_by", "worker"))) or any(
-            map(other.get, ("ids", "worker", "workers"))
-        ):
-            kept = {name: one[name] for name in ("id", "name", "is_limited")}
-            found.append(dict(kept, blocked_on=lock or None, waits_for=other or None))
-    return found
+def _for_whom_it_waits(
+    one: FoundTask,
+    stacks: ThreadStacks,
+    relations: TaskRelations,
+    waits: TaskWaits,
+    work: ThreadWork,
+) -> dict[str, Any] | None:
+    """What is needed to tell who waits for whom, of one that waits for somebody; no more is looked for, since there
+    may be thousands of them.
+    """
+    places = one.places(stacks)
+    lock = attempt(waits.of, one, places, True) or {}
+    other = _waits_for(one, places, relations, work) or {}
+    lock = {name: value for name, value in lock.items() if name not in ("note", "known_from")}
+    other = {name: value for name, value in other.items() if name != "tasks"}
+    is_bound = any(map(lock.get, ("held_by", "worker"))) or any(
+        map(other.get, ("ids", "worker", "workers"))
+    )
+    if not is_bound:
+        return None
+    return {
+        "id": one.id,
+        "name": one.name,
+        "blocked_on": lock or None,
+        "waits_for": other or None,
+    }
 
 
 def every_task(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
@@ -219,20 +239,29 @@ def _task_answer(
         "total_frames": len(places),
         "blocked_on": attempt(waits.of, one, places),
     }
+    awaited = answer["waits_for"] = _waits_for(one, places, relations, work)
+    answer.update(_ANSWERS[one.kind](one, relations))
+    if one.kind == "asyncio" and awaited is not None and awaited["kind"] == "future":
+        future = stored_field(one.task, "_fut_waiter")
+        awaited["on"] = attempt(_name_of_future, places, future)
+    return answer
+
+
+def _waits_for(
+    one: FoundTask, places: list[AwaitPlace], relations: TaskRelations, work: ThreadWork
+) -> dict[str, Any] | None:
+    """For whose end it waits, and who is to bring a future."""
     future = stored_field(one.task, "_fut_waiter") if one.kind == "asyncio" else None
     members = None if future is None else attempt(members_of, future, places)
-    answer.update(_ANSWERS[one.kind](one, relations, members))
-    awaited = answer["waits_for"]
+    awaited: dict[str, Any] | None = _AWAITED[one.kind](one, relations, members)
     if one.kind == "asyncio" and awaited is not None and awaited["kind"] in ("future", "gather"):
-        if awaited["kind"] == "future":
-            awaited["on"] = attempt(_name_of_future, places, future)
         awaited["note"], workers = attempt(work.of_future, future, members) or (None, [])
         awaited["needs_all"] = attempt(needs_all, future, places, default=False)
         if members is None:
             awaited["worker"] = worker_answer(workers[0] if workers else None)
         else:  # any one that has to act, and cannot, keeps it from its end
             awaited["workers"] = [one.ident for one in workers if not one.others and not one.task]
-    return answer
+    return awaited
 
 
 def _name_of_future(places: list[AwaitPlace], future: Any) -> str | None:
@@ -242,10 +271,11 @@ def _name_of_future(places: list[AwaitPlace], future: Any) -> str | None:
     return expression_text(expression) if stored_result(expression, frame) is future else None
 
 
-_ANSWERS = {
-    "asyncio": lambda one, relations, members: asyncio_answer(one, relations, members or []),
-    "trio": lambda one, relations, members: trio_answer(one, relations),
-    "greenlet": lambda one, relations, members: greenlet_answer(one, relations),
+_ANSWERS = {"asyncio": asyncio_answer, "trio": trio_answer, "greenlet": greenlet_answer}
+_AWAITED: dict[str, Any] = {
+    "asyncio": lambda one, relations, members: asyncio_awaited(one, relations, members or []),
+    "trio": lambda one, relations, members: trio_awaited(one, relations),
+    "greenlet": lambda one, relations, members: greenlet_awaited(one, relations),
 }
 
 

@@ -133,16 +133,19 @@ def _trio_cancel(task: Any) -> bool:
     return stored_field(stored_field(task, "_cancel_status"), "effectively_cancelled") is True
 
 
-def trio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
-    nurseries = _trio_nurseries(one.task)
+def trio_awaited(one: FoundTask, relations: TaskRelations) -> dict[str, Any] | None:
     waits_for = None
-    for nursery in nurseries:
+    for nursery in _trio_nurseries(one.task):
         if not one.running and stored_field(nursery, "_parent_waiting_in_aexit") is True:
             waits_for = waits_for_answer("nursery", nursery, _known_children(nursery, relations))
+    return waits_for
+
+
+def trio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
+    nurseries = _trio_nurseries(one.task)
     parent = relations.get(one.parent)
     return {
         "cancel_requested": _trio_cancel(one.task),
-        "waits_for": waits_for,
         "parent": None if parent is None else task_reference(parent),
         "nurseries": [_nursery_answer(n, relations) for n in nurseries[:SHOWN_RELATIVES]],
         "system": one.system,
