@@ -242,6 +242,40 @@ async def test_of_equal_programs_as_much_is_compared_whole_as_there_is_time_for(
     assert whole == f"values were compared whole in calls 1 to {ends[3]}, else in brief"
 
 
+async def test_a_side_that_makes_many_more_calls_is_not_recorded_whole_to_its_end(
+    comparisons: Comparisons,
+) -> None:
+    """What fails early shows what differs in few calls; all values of the other side took as long as these take."""
+    source = """
+    import sys
+
+    class Order:
+        def __init__(self):
+            self.lines = [[n, str(n)] for n in range(60)]
+
+    def price(n):  # @price
+        return n + len(sys.argv)
+
+    def look(order, n):
+        order.lines[n % 60][0] = n
+
+    order = Order()
+    if price(3) == 5:
+        for n in range(2000):
+            look(order, n)
+    """
+    script, answer = await comparisons.of(source, REACH=20, WHOLE_SECONDS=0.02)
+    assert answer.text.startswith(
+        f"first call that differs: price at main.py:{script.line('price')}"
+    )
+    first, second = [run for _, run in comparisons.runs][:2]
+    assert first.whole is None
+    assert second.whole is not None
+    assert (len(first.calls), len(second.calls)) == (2, 2002)
+    assert second.whole[1] < 2002
+    assert all(run.count < 50 for _, run in comparisons.runs[2:])
+
+
 MANY_KINDS = """
     import threading
 

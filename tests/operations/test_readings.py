@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import mmap
 import re
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from relay.operations.compare import readings
 from relay.operations.compare.moments import WHOLE
-from relay.operations.compare.readings import may_have_id
+from relay.operations.compare.readings import Readings, may_have_id
+from relay.operations.compare.stream_reader import read_run
 
 PID = "13364"
 
@@ -60,3 +65,41 @@ def test_none_that_is_compared_as_an_id_is_missed(
     text = "".join(pieces)
     if re.search(rf"{WHOLE}{PID}\b(?!\.\d)", text):
         assert has_id([text], tmp_path / "run.jsonl", is_ascii=is_ascii)
+
+
+@pytest.mark.parametrize(("said", "count"), [("4711 apples", 2), ("some apples", 1)])
+def test_a_number_counts_as_an_id_if_the_run_of_that_process_has_it(
+    said: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a large run is read anew because it has that number by coincidence."""
+    side: Any = SimpleNamespace(
+        name="1", root="/one", roots=("/one",), libraries=(), script=None, env={}
+    )
+
+    def run(number: int, pid: int, text: str) -> Any:
+        stream = tmp_path / f"{number}.jsonl"
+        stream.write_text(
+            f'[0,1,"f","f.py",1,["a"],0,0]\n[1,0,1,1,["{text}"],1,"None",0,0,[],[],1]\n'
+        )
+        return SimpleNamespace(
+            pid=pid,
+            stream=stream,
+            side=side,
+            began=time.time(),
+            draws_alike=True,
+            until=None,
+            is_cut=False,
+        )
+
+    first, second = run(1, 3000, "4711 pears"), run(2, 4711, said)
+    read: list[Path] = []
+
+    def note(stream: Path, *given: Any, **named: Any) -> Any:
+        read.append(stream)
+        return read_run(stream, *given, **named)
+
+    monkeypatch.setattr(readings, "read_run", note)
+    runs = Readings(str, (side, side))
+    runs.read(first)
+    runs.read(first, second)
+    assert read.count(first.stream) == count

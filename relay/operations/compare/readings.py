@@ -22,14 +22,15 @@ FURTHER_RUNS = 12
 class Readings:
     """The runs of one comparison as they were read.
 
-    One that was read is read anew if more has come to count: the number of a later run's process,
-    where a text has it, a moment behind all that were foreseen, or an id that two runs of one side show to be
-    drawn by lot.
+    One that was read is read anew if more has come to count: the number of a later run's process, where texts
+    of that run and of this one have it, a moment behind all that were foreseen, or an id that two runs of one side
+    show to be drawn by lot.
     """
 
     def __init__(self, masked: Callable[[str], str], sides: tuple[Side, Side]) -> None:
         self._masked, self._sides = masked, sides
         self._pids: tuple[int, ...] = ()
+        self._says_own: dict[Path, bool] = {}
         self._moments: Moments | None = None
         self._began = self._until = 0.0
         self._kept: dict[Path, RecordedRun] = {}
@@ -39,7 +40,8 @@ class Readings:
 
     def read(self, *ran: Ran) -> list[RecordedRun]:
         """These runs, in their order, comparable with each other."""
-        self._pids = tuple(dict.fromkeys([*self._pids, *(each.pid for each in ran)]))
+        said = [each.pid for each in ran if self._says_own_id(each)]
+        self._pids = tuple(dict.fromkeys([*self._pids, *said]))
         moments = self._moments_until_now(ran)
         runs = [self._kept_or_read(each, moments) for each in ran]
         alike = {(each.side.name, each.draws_alike) for each in ran}  # else all data are others
@@ -83,6 +85,8 @@ class Readings:
         both = ran.side.script, other.script
         scripts = (both[0], both[1]) if both[0] and both[1] else None
         if kept is None or self._says_one_of(ran.stream, set(self._pids).difference(kept.pids)):
+            kept = None
+            self.forget(ran)  # before it is made anew: it is large
             kept = self._kept[ran.stream] = read_run(
                 ran.stream,
                 ran.side.root,
@@ -104,6 +108,15 @@ class Readings:
                 known_texts=self._known_texts.setdefault(ran.side.roots, {}),
             )
         return kept
+
+    def _says_own_id(self, ran: Ran) -> bool:
+        """Whether the number of its process counts: in texts of others, which are large, it is found by coincidence, and
+        where its own have it not, nothing in theirs is to be equal to it.
+        """
+        says = self._says_own.get(ran.stream)
+        if says is None:
+            says = self._says_own[ran.stream] = self._says_one_of(ran.stream, {ran.pid})
+        return says
 
     def _says_one_of(self, stream: Path, pids: set[int]) -> bool:
         if not pids or not stream.stat().st_size:

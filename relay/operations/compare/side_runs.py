@@ -19,7 +19,7 @@ from relay.operations.compare.readings import Readings
 from relay.operations.compare.recorded_calls import RecordedRun
 from relay.operations.compare.recorded_run import Printed, Progress, Ran, Side, run_recorded
 from relay.operations.compare.stream_reader import last_whole_call
-from relay.operations.compare.whole_calls import ALL, WHOLE_SECONDS, Whole
+from relay.operations.compare.whole_calls import ALL, SECOND_RUN, WHOLE_SECONDS, Whole
 from relay.redaction.redaction import Redaction
 
 Pair = tuple[Ran, Ran]
@@ -103,9 +103,18 @@ class SideRuns:
         ]
         return ours, theirs
 
-    def have_whole_what_is_in(self, ran: Ran) -> None:
-        """Further runs record those calls whole that this one has had the time for."""
-        self.whole = (Whole(last=last_whole_call(ran.stream)),) * 2
+    def second_has_whole_what_is_in(self, first: Ran) -> None:
+        """The other side records those calls whole that this run has had the time for; if these are all, as many as
+        it has some times as long for.
+        """
+        last, seconds = last_whole_call(first.stream), self.whole[0].seconds
+        longer = SECOND_RUN * seconds if last is None and seconds is not None else None
+        self.whole = Whole(last=last), Whole(last=last, seconds=longer)
+
+    def further_have_whole_what_is_in(self, second: Ran) -> None:
+        """Further runs record those calls whole that both have had the time for."""
+        if self.whole[1].seconds is not None:
+            self.whole = (Whole(last=last_whole_call(second.stream)),) * 2
 
     @asynccontextmanager
     async def _reading_the_last(self) -> AsyncIterator[None]:

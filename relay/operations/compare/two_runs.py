@@ -73,8 +73,10 @@ async def _first(runs: SideRuns) -> Pair | Answer:
             if ran.late:
                 return Answer(ran.late, None, is_late=True)
             return Answer(clip(nothing_called(ran), MOST_BYTES), None)
-        if not first:
-            runs.have_whole_what_is_in(ran)
+        if first:
+            runs.further_have_whole_what_is_in(ran)
+        else:
+            runs.second_has_whole_what_is_in(ran)
         first.append(ran)
     return first[0], first[1]
 
@@ -158,5 +160,7 @@ class _Zoom:
             return await self._runs.both()
         self._runs.whole = Whole(seconds=WHOLE_SECONDS_OF_EQUAL_RUNS), ALL
         ours = await self._runs.run(self._runs.sides[0], scattered=False)
-        self._runs.have_whole_what_is_in(ours)
-        return ours, await self._runs.run(self._runs.sides[1], scattered=False)
+        self._runs.second_has_whole_what_is_in(ours)
+        theirs = await self._runs.run(self._runs.sides[1], scattered=False)
+        self._runs.further_have_whole_what_is_in(theirs)
+        return ours, theirs

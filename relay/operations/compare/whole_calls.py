@@ -19,6 +19,10 @@ WHOLE_SECONDS = 2.0
 WHOLE_SECONDS_OF_EQUAL_RUNS = 20.0
 """The same, of a further one where nothing differs in brief."""
 
+SECOND_RUN = 5
+"""How many times these the second of two runs may take, where the first has had the time for all of its calls: if that
+has failed early, the other may make a hundred times as many."""
+
 REACH = 2000
 """Calls before and after one that differs which further runs record whole."""
 

@@ -114,7 +114,9 @@ class CallRecord:
                 return
         function.is_called = True
         if self.stream is not None:
-            if self.whole_calls is not None and self.whole_calls.are_over:
+            if self.stream.is_full or (
+                self.whole_calls is not None and self.whole_calls.are_over
+            ):  # the program goes on at its own speed
                 self.finish("stopped", goes_on=True)
             else:
                 calls[id(frame)] = self._begun_in_stream(self.stream, frame, function, parent)

@@ -78,6 +78,7 @@ class CallStream:
         self.texts: dict[str, int] = {}  # long ones that the file has, and their numbers
         self.size_of_texts = 0
         self.left = _MOST_BYTES
+        self.is_full = False  # nothing more is written
         self.lock: Any = threading.RLock()  # a finalizer of the program may come in between
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         with open(path + TAIL, "wb+") as tail:
@@ -183,7 +184,7 @@ class CallStream:
             data = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace") if lines else b""
             if len(data) > self.left:
                 data = f"{_THERE_IS_MORE}\n".encode() if self.left else b""
-                self.left = 0
+                self.left, self.is_full = 0, True
             self.left -= len(data) if self.left else 0
             while data:
                 data = data[_write_to_file(self.fd, data) :]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides
 
+_MOST_RECORDED_CALLS = 1_000_000  # the relay reads as many of one run
 _seconds_of_thread = time.thread_time
 
 
@@ -31,7 +32,7 @@ class WholeCalls:
     first, last: the numbers of those that are recorded whole; a `last` of None is the end. seconds: of
     processor time that may go into their values; after these, calls are recorded in brief, and
     `note_until` is given the number of the last whole one. until: the number of the last call that is
-    recorded at all; None is the end.
+    recorded at all; None is the end, and that of the most that a run may have.
     """
 
     def __init__(
@@ -42,7 +43,8 @@ class WholeCalls:
         seconds: float | None = None,
         until: int | None = None,
     ) -> None:
-        self.first, self.last, self.until = first, last, until
+        self.first, self.last = first, last
+        self.until = _MOST_RECORDED_CALLS if until is None else until
         self._note_until = note_until
         self._left = seconds
         self.begun = 0
@@ -51,7 +53,7 @@ class WholeCalls:
     @property
     def are_over(self) -> bool:
         """Whether the call that begins is not recorded, nor any later one."""
-        return self.until is not None and self.begun >= self.until
+        return self.begun >= self.until
 
     def takes_next(self) -> bool:
         """Whether the call that begins is recorded whole."""
