@@ -35,7 +35,7 @@ class SourceSpec(StrictModel):
     path: PathText = Field(description="Absolute, or relative to project_root")
 
 
-OwnerName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+OwnerName = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 """Who wants a breakpoint, where not all clients of the session do."""
 
 

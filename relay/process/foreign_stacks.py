@@ -31,6 +31,9 @@ _ENOUGH, _LONGEST_WINDOW = 30_000_000, 500_000_000
 could have run has been seen not to; and what this is waited for."""
 _IDLE_SHARE = 0.05
 """Of that time, which a thread may run that only waits for the interpreter: it is awake now and then."""
+_LONGEST_TURN = 300_000
+"""Nanoseconds that it runs on average from one wait to the next, if it only waits for the interpreter: it looks
+whether that is free. One that has had it, and hardly a processor, runs a slice of the system's."""
 _DESCRIPTION_BYTES = 2048
 """Of what the C library keeps of a thread, at the address by which Python knows it."""
 
@@ -155,11 +158,13 @@ def _share(began: int, before: _Use | None, rested: tuple[int, _Use] | None) -> 
     """How much it ran of the time in which it had a processor, or did not want any.
 
     None if that time was too short, as where the machine is busy: then a thread that runs
-    Python has hardly more than one that waits for the interpreter.
+    Python has hardly more than one that waits for the interpreter. 1 if it has run for long at a time.
     """
     if rested is None:
         return None
     at, use = rested[0], rested[1].since(before)
+    if use.ran > _LONGEST_TURN * (use.waits + 1):
+        return 1.0
     free = at - began - use.delayed
     return use.ran / free if free >= _ENOUGH else None
 

@@ -26,6 +26,7 @@ WRONG: Mapping[str, tuple[Any, ...]] = {
     "choices": (True, 1, "locals", {}, ["other"], [1]),
     "function": (True, 1, "", "1x", "a b", "a..b", ".a", [], {}, "a\0b"),
     "profile": (True, 1, "", "a b", "a/b", "../x", ".hidden", [], {}, "x" * 256),
+    "owner": (True, 1, "", [], {}, "a\0b", "x" * 201),
     "filters": (True, 1, "raised", {}, ["other"], [1]),
     "types": (True, 1, "ValueError", {}, [1], [""], ["a b"], ["1x"]),
     "exceptions": (1, 0, "", "true", "always", [], {}),
@@ -136,6 +137,7 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "function": "function",
         "pending": "flag",
         "breakpoints": "batch",
+        "owner": "owner",
     },
     ("PATCH", "/sessions/{session_id}/breakpoints/{breakpoint_id}"): {
         "line": "whole",
@@ -150,6 +152,7 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "filters": "filters",
         "types": "types",
         "condition": "text",
+        "only_for": "filters",
     },
     ("POST", "/breakpoint-profiles"): {"name": "profile", "breakpoints": "items"},
     ("PUT", "/breakpoint-profiles/{name}"): {"breakpoints": "items"},

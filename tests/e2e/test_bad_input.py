@@ -269,7 +269,11 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("GET", "/sessions"): {"offset": "index", "limit": "limit", "status": "choice"},
     ("DELETE", "/sessions/{session_id}"): {"force": "flag"},
     ("GET", "/sessions/{session_id}/breakpoints"): {"file": "path", "verified": "flag"},
-    ("DELETE", "/sessions/{session_id}/breakpoints"): {"file": "path"},
+    ("DELETE", "/sessions/{session_id}/breakpoints"): {
+        "file": "path",
+        "ids": "names",
+        "owner": "owner",
+    },
     ("GET", "/sessions/{session_id}/output/stream"): {
         "cursor": "cursor",
         "since": "cursor",
@@ -279,6 +283,7 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
         "cursor": "cursor",
         "since": "cursor",
         "types": "choices",
+        "owner": "owner",
     },
     ("GET", "/sessions/{session_id}/stacktrace"): {
         "thread_id": "whole",
@@ -393,6 +398,8 @@ WRONG_QUERY: Mapping[str, tuple[str, ...]] = {
     "choice": ("other", "", "Paused", "stdout,stderr"),
     "choices": ("other", "stopped,other", "stopped,,terminated"),
     "path": ("", "a\0b", "x" * 4097),
+    "names": ("a\0b", "a,b\0"),
+    "owner": ("", "a\0b", "x" * 201),
     "cursor": (
         "",
         "x",
@@ -438,7 +445,7 @@ async def test_unknown_and_repeated_query_parameters_are_refused(api: Api, progr
         assert fields_of(error) == ["unknown"] or {*REQUIRED_PARAMETERS} & {*fields_of(error)}
         error = await refused(api, "INVALID_PARAMETER", method, f"{where}?%ff=1")
         for name in QUERIES.get((method, path), {}):
-            if name != "types":
+            if name not in ("types", "ids"):  # lists
                 error = await refused(
                     api, "INVALID_PARAMETER", method, f"{where}?{name}=1&{name}=1"
                 )
