@@ -89,6 +89,7 @@ class EditorSources:
 
 
 def _is_file(path: str) -> bool:
+    """One look at the disk for a frame is too short to hand it to a thread."""
     return os.path.isfile(path)
 
 

@@ -17,28 +17,17 @@ from relay.models.sessions import SessionView
 
 _CONDITION = "Types such as ValueError, shop.Error, or an expression, which has `exception`"
 
-FILTERS: list[dap.ExceptionBreakpointsFilter] = [
-    {
-        "filter": "uncaught",
-        "label": "Uncaught exceptions",
-        "default": True,
-        "supportsCondition": True,
-        "conditionDescription": _CONDITION,
-    },
-    {
-        "filter": "raised",
-        "label": "Raised exceptions",
-        "default": False,
-        "supportsCondition": True,
-        "conditionDescription": _CONDITION,
-    },
+_PLAIN_FILTERS: list[dap.ExceptionBreakpointsFilter] = [
+    {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
+    {"filter": "raised", "label": "Raised exceptions", "default": False},
     {
         "filter": "userUnhandled",
         "label": "Exceptions that own code leaves to libraries",
         "default": False,
-        "supportsCondition": True,
-        "conditionDescription": _CONDITION,
     },
+]
+FILTERS: list[dap.ExceptionBreakpointsFilter] = [
+    {**one, "supportsCondition": True, "conditionDescription": _CONDITION} for one in _PLAIN_FILTERS
 ]
 
 FILTER_NAMES: Mapping[str, ExceptionFilter] = {
@@ -87,16 +76,11 @@ def capabilities_with(adapter: AdapterInfo) -> dap.Capabilities:
             present = value if ability in adapter.capabilities else False
             if present != CAPABILITIES.get(name, False):
                 found[name] = present
-    filters = [one for one in FILTERS if FILTER_NAMES[one["filter"]] in adapter.exception_filters]
-    if "exception_details" not in adapter.capabilities:
-        filters = [_unconditional(one) for one in filters]
+    known = FILTERS if "exception_details" in adapter.capabilities else _PLAIN_FILTERS
+    filters = [one for one in known if FILTER_NAMES[one["filter"]] in adapter.exception_filters]
     if filters != FILTERS:
         found["exceptionBreakpointFilters"] = filters
     return cast("dap.Capabilities", found)
-
-
-def _unconditional(one: dap.ExceptionBreakpointsFilter) -> dap.ExceptionBreakpointsFilter:
-    return {"filter": one["filter"], "label": one["label"], "default": one["default"]}
 
 
 EXTRAS: Mapping[str, dap.Capabilities] = {

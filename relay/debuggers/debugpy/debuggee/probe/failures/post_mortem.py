@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import be_of_debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import pause_tracing
+    from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import real_gettrace
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        set_trace,
+        trace_call,
+        wanted_trace_function,
+    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.liveness import (
         count_as_alive,
@@ -154,7 +159,7 @@ def suspend(shown: PostMortem, words: dict[str, Any]) -> None:
         _announce(py_db, thread, shown, words)
         py_db.set_suspend(thread, _EXCEPTION_BREAK)
         raised = (type(shown.error), shown.error, shown.tb)
-        traced = attempt(pause_tracing, default=int)
+        traced = attempt(_pause_tracing, default=int)
         try:
             py_db.do_wait_suspend(thread, here, "exception", raised, _UNHANDLED)
         finally:
@@ -228,6 +233,21 @@ def _pause_monitoring() -> Any:
         be_of_program()
         attempt(module.start_monitoring)
 
+    return go_on
+
+
+def _pause_tracing() -> Any:
+    """No calls of the debugger's trace function while this thread makes a stop outside of one: it would
+    be called by all that the debugger does there. Returns what lets it be called again.
+    """
+    if real_gettrace() is not trace_call:
+        return int  # it is not traced, or somebody else has the place, who is to hear of all
+
+    def go_on() -> None:
+        if real_gettrace() is None:  # else somebody has taken the place meanwhile
+            set_trace(wanted_trace_function())
+
+    set_trace(None)
     return go_on
 
 

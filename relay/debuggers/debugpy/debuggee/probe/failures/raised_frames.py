@@ -146,18 +146,15 @@ def compiled_file(frame: Any) -> str | None:
     return os.path.join(os.path.dirname(module), os.path.basename(file))
 
 
-def _found_position(code: Any, offset: int) -> Any:
+@AskedOnce
+def position_of(code: Any, offset: int) -> Any:
+    """(line, last line, column, last column) of what an instruction belongs to, or None where Python does not say. A frame
+    that Cython made up has not begun, and so an offset below 0: before 3.11 each of them.
+
+    Python looks for it from the code's beginning, and the failures of a test suite come through the
+    same code of its runner: each is looked for once.
+    """
     return None if offset < 0 else _nth(getattr(code, "co_positions", tuple)(), offset // 2)
-
-
-position_of = AskedOnce(_found_position)
-"""Of code and an instruction's offset: (line, last line, column, last column) of what it belongs to,
-or None where Python does not say. A frame that Cython made up has not begun, and so an offset below
-0: before 3.11 each of them.
-
-Python looks for it from the code's beginning, and the failures of a test suite come through the
-same code of its runner: each is looked for once.
-"""
 
 
 def _nth(items: Iterable[Any], number: int) -> Any:

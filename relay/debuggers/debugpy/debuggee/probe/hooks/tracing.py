@@ -362,21 +362,6 @@ def set_trace(function: Any) -> None:
     sys.modules["pydevd_tracing"].SetTrace(function)
 
 
-def pause_tracing() -> Any:
-    """No calls of the debugger's trace function while this thread makes a stop outside of one: it would
-    be called by all that the debugger does there. Returns what lets it be called again.
-    """
-    if real_gettrace() is not trace_call:
-        return int  # it is not traced, or somebody else has the place, who is to hear of all
-
-    def go_on() -> None:
-        if real_gettrace() is None:  # else somebody has taken the place meanwhile
-            set_trace(wanted_trace_function())
-
-    set_trace(None)
-    return go_on
-
-
 def begin_thread(frame: Any, event: str, arg: Any) -> Any:
     """The first call of a new thread. pydevd's way to set a trace function is the quicker one."""
     wanted = wanted_trace_function()
