@@ -167,7 +167,8 @@ async def test_what_is_moved_leaves_its_line_to_others(api: Api, program: Write)
     path = f"{agent.path}/breakpoints"
     one = {"file": cart.text, "line": cart.line("result")}
     (first,) = (await agent.post("/breakpoints", **one, owner="a"))["breakpoints"]
-    await agent.post("/breakpoints", **one, owner="b", condition="price")
+    waiting = await agent.post("/breakpoints", **one, owner="b", condition="price")
+    assert "this one waits" in waiting["breakpoints"][0]["message"]
     await agent.api.call("PATCH", f"{path}/{first['id']}", json={"line": cart.line("told")})
     listed = {b["line"]: b["condition"] for b in (await agent.get("/breakpoints"))["breakpoints"]}
     assert listed == {cart.line("told"): None, cart.line("result"): "price"}

@@ -18,7 +18,6 @@ from relay.dap import types as dap
 from relay.errors import RelayError
 from relay.faces.dap import views
 from relay.faces.dap.actions import message_of
-from relay.models.breakpoints import BreakpointView
 from relay.models.places import parse_function
 
 FUNCTIONS = ""
@@ -71,7 +70,7 @@ class EditorBreakpoints:
             return views.refused_breakpoint(wish.get("line"), "Somebody else has just removed it")
         (view,) = batch.breakpoints
         kept.add(view.id)
-        return _as_it_stays(view, fields)
+        return views.breakpoint(view)
 
     async def _let_go(self, ids: set[str]) -> None:
         # Somebody else may have removed them, and the session may be gone.
@@ -89,16 +88,6 @@ class EditorBreakpoints:
         async with self.lock:
             await self._let_go({one for ids in self._own.values() for one in ids})
             self._own.clear()
-
-
-def _as_it_stays(view: BreakpointView, wanted: Mapping[str, Any]) -> dap.Breakpoint:
-    """The breakpoint at the place; an editor that wants another than somebody else's is informed."""
-    answers = views.breakpoint(view)
-    if any((wanted.get(field) or None) != getattr(view, field) for field in _FIELDS.values()):
-        answers["message"] = (
-            "Somebody else's breakpoint is here: its condition and log message hold"
-        )
-    return answers
 
 
 def _spelled(name: str) -> str:

@@ -39,6 +39,10 @@ from relay.session.state.breakpoints import Breakpoint, BreakpointTable
 COUNT_SECONDS = 1.0
 """How long a program that is busy may keep the count of hits to itself."""
 
+WAITS = (
+    "Somebody else's breakpoint is here, and stays as it is: this one waits until that is let go"
+)
+
 
 async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> BreakpointBatch:
     """Set breakpoints, in any state of the session.
@@ -64,7 +68,27 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     # The same place twice in one batch is one breakpoint: show its final state.
     now = [found for b in stored if (found := session.breakpoints.get(b.id)) is not None]
     return BreakpointBatch(
-        breakpoints=[view(session, b) for b in now], warning=_warning(session, now)
+        breakpoints=[_view_for(session, b, owner) for b in now], warning=_warning(session, now)
+    )
+
+
+def _view_for(session: Session, breakpoint: Breakpoint, owner: str) -> BreakpointView:
+    """The breakpoint in force; if that is another one's, and not what this owner wants there, it says so."""
+    shown = view(session, breakpoint)
+    for one in breakpoint.others:
+        if one.owner == owner and _wanted(one) != _wanted(breakpoint):
+            return shown.model_copy(update={"message": shown.message or WAITS})
+    return shown
+
+
+def _wanted(breakpoint: Breakpoint) -> tuple[object, ...]:
+    """When to stop there, and what to do then."""
+    return (
+        breakpoint.condition,
+        breakpoint.hit_condition,
+        breakpoint.log_message,
+        breakpoint.capture,
+        breakpoint.enabled,
     )
 
 
